@@ -44,8 +44,9 @@ pub struct ExpectationResult {
 /// The text is no valid expectation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no expectation: write TEST, or TEST.FIGURE, `>=` or `<=`, a number or a time, and `at p99 <= 1ms` where a \
-     latency has to be kept, as in `storage-random-read >= 100000 at p99 <= 1ms` or `server-lookup.alone <= 200us`"
+    "invalid expectation {text:?}: write TEST, or TEST.FIGURE, `>=` or `<=`, a number or a time, and `at p99 \
+     <= 1ms` for a latency limit, as in `storage-random-read >= 100000 at p99 <= 1ms` or \
+     `server-lookup.alone <= 200us`"
 )]
 pub struct ExpectationError {
     text: String,
@@ -143,12 +144,12 @@ impl Expectation {
         let step = self.step(test)?;
         let sessions = crate::number::sessions(f64::from(step.sessions));
         let Some(name) = &self.figure else {
-            let value = step.key.ok_or("the step does not tell its key figure")?;
+            let value = step.key.ok_or("the step does not report its key figure")?;
             let (shown, unit) = test.page.words(value);
             return Ok((value, format!("{shown} {unit} with {sessions}")));
         };
         let figure_value = step.figures.get(name).or_else(|| step.costs.get(name)).copied();
-        let value = figure_value.ok_or_else(|| format!("the steps of {} do not tell {name}", self.test))?;
+        let value = figure_value.ok_or_else(|| format!("the steps of {} do not report {name}", self.test))?;
         let shown = if is_time(name) { time_us(value) } else { figure(value) };
         Ok((value, format!("{shown} with {sessions}")))
     }
@@ -166,7 +167,7 @@ impl Expectation {
         let eligible = test.steps.iter().filter(|step| step.key.is_some()).filter(keeps);
         eligible.reduce(|best, step| if better(step, best) { step } else { best }).ok_or_else(|| {
             self.within.map_or_else(
-                || "no step tells the key figure".to_owned(),
+                || "no step reports the key figure".to_owned(),
                 |(name, most)| format!("no step keeps {name} <= {}", TimeSpan(most)),
             )
         })

@@ -50,14 +50,20 @@ impl IntervalMismatch {
 
     pub fn words(&self) -> String {
         match self {
-            Self::SameInterval => "both reports are of one interval of one instance: one measurement, and what differs is how it was printed".into(),
-            Self::Database(a, b) => format!("other databases: {a} and {b}"),
-            Self::Kind(a, b) => format!("other kinds of report: {a} and {b}"),
-            Self::Restart(a, b) => format!("a restart between: started {a} and {b}, so caches and plans are of two lives"),
-            Self::Instance(a, b) => format!("other instances: {a} and {b}"),
-            Self::Release(a, b) => format!("other releases: {a} and {b}"),
-            Self::Host(a, b) => format!("other hosts: {a} and {b}"),
-            Self::Length(a, b) => format!("intervals of other lengths: {a} and {b} min; rates and means compare, totals do not"),
+            Self::SameInterval => "both reports cover the same interval of the same instance: they are one \
+                measurement, printed differently"
+                .into(),
+            Self::Database(a, b) => format!("different databases: {a} and {b}"),
+            Self::Kind(a, b) => format!("different kinds of report: {a} and {b}"),
+            Self::Restart(a, b) => {
+                format!("a restart in between: started {a} and {b}, so caches and plans were built anew")
+            }
+            Self::Instance(a, b) => format!("different instances: {a} and {b}"),
+            Self::Release(a, b) => format!("different releases: {a} and {b}"),
+            Self::Host(a, b) => format!("different hosts: {a} and {b}"),
+            Self::Length(a, b) => format!(
+                "intervals of different lengths: {a} and {b} min; rates and means compare, totals do not"
+            ),
         }
     }
 }

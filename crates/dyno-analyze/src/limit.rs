@@ -42,7 +42,8 @@ pub struct Limit {
 /// The text is no valid limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no limit: write mean, p50, p95, p99, p999 or max, `<=` and a duration, as in `p99 <= 2ms` or `update.p95 <= 10ms`"
+    "invalid limit {text:?}: write mean, p50, p95, p99, p999 or max, `<=` and a duration, as in `p99 <= 2ms` \
+     or `update.p95 <= 10ms`"
 )]
 pub struct LimitError {
     text: String,

@@ -185,9 +185,10 @@ impl Megabytes {
                     shown(bytes * MEBI)
                 ),
             ),
-            (false, false) => {
-                (false, format!("megabytes ÷ blocks = {} bytes, which is no block of {whole}", shown(bytes)))
-            }
+            (false, false) => (
+                false,
+                format!("megabytes ÷ blocks = {} bytes, which is not a block of {whole}", shown(bytes)),
+            ),
         };
         Some(check(
             "reconcile.megabytes",

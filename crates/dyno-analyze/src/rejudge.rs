@@ -36,7 +36,7 @@ fn contradiction(record: &RunRecord) -> Option<String> {
     let rate = record.leading_ops()?.rate_per_s;
     match record.metrics.get("ops_per_s") {
         Some(Metric::Value { value, .. }) if differs(*value, rate) => {
-            Some(format!("ops_per_s is {value}, and its operations ran at {rate} per second"))
+            Some(format!("ops_per_s is {value}, but its operations ran at {rate} per second"))
         }
         _ => None,
     }
@@ -46,7 +46,7 @@ fn rate_problem(name: &str, ops: &OpStats, window: &Window) -> Option<String> {
     let expected = (ops.count as f64 - ops.before) / window.work_seconds();
     let is_wrong = differs(ops.rate_per_s, expected);
     let class = if name == ALL { "all operations" } else { name };
-    is_wrong.then(|| format!("{class}: {} per second, and its count gives {expected:.3}", ops.rate_per_s))
+    is_wrong.then(|| format!("{class}: {} per second, but its count gives {expected:.3}", ops.rate_per_s))
 }
 
 fn differs(a: f64, b: f64) -> bool {

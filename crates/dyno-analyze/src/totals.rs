@@ -78,7 +78,7 @@ pub fn sum_of_metric(name: &str, parts: &[RunRecord]) -> Metric {
         match part.metrics.get(name) {
             Some(Metric::Value { value, unit }) if adds_up(*unit) => match sum {
                 Some((_, before)) if before != *unit => {
-                    return absent(format!("the targets tell it in {} and {}", before.name(), unit.name()));
+                    return absent(format!("the targets report it in {} and {}", before.name(), unit.name()));
                 }
                 _ => sum = Some((sum.map_or(0.0, |sum| sum.0) + value, *unit)),
             },
@@ -86,9 +86,9 @@ pub fn sum_of_metric(name: &str, parts: &[RunRecord]) -> Metric {
                 return absent(format!("{} of several targets do not add up", unit.name()));
             }
             Some(Metric::Absent { absent: reason }) => {
-                return absent(format!("one target does not tell: {reason}"));
+                return absent(format!("one target does not report it: {reason}"));
             }
-            None => return absent("one target does not tell".to_owned()),
+            None => return absent("one target does not report it".to_owned()),
         }
     }
     sum.map_or_else(|| absent("there is no target".to_owned()), |(value, unit)| Metric::Value { value, unit })

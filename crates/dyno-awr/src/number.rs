@@ -43,7 +43,7 @@ pub enum Decimal {
 
 /// Text that is no number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no number: {why}")]
+#[error("{text:?} is not a number: {why}")]
 pub struct NotANumber {
     /// The text in question, shortened.
     pub text: String,
@@ -89,7 +89,7 @@ pub(crate) fn number(
     let (digits, rest) = leading(trim(text), decimal)?;
     let steps = match rest.trim_start().as_bytes() {
         [] => 0,
-        [letter] => steps(*letter).ok_or_else(|| not_a_number(text, "the suffix is not known"))?,
+        [letter] => steps(*letter).ok_or_else(|| not_a_number(text, "the suffix is unknown"))?,
         _ => return Err(not_a_number(text, "something follows the digits")),
     };
     // Powers of ten go into the exponent, so the number is rounded only once.
@@ -182,13 +182,13 @@ fn leading(text: &str, decimal: Decimal) -> Result<(Digits, &str), NotANumber> {
     if !mantissa.bytes().any(|b| b.is_ascii_digit()) {
         let is_suffix = matches!(rest.trim().as_bytes(), [letter] if steps(*letter).is_some());
         return Err(if is_suffix {
-            cut(text, "a suffix stands there without its digits")
+            cut(text, "it has a suffix but no digits")
         } else {
             not_a_number(text, "it has no digits")
         });
     }
     let (whole, fraction) = split_mantissa(mantissa, decimal)
-        .ok_or_else(|| not_a_number(text, "its marks do not group digits"))?;
+        .ok_or_else(|| not_a_number(text, "its separators do not group digits"))?;
     let (exponent, rest) = exponent(rest);
     Ok((Digits { negative, whole, fraction, exponent }, rest))
 }
@@ -339,7 +339,7 @@ pub(crate) fn time(
         (Some(unit), _) => (Some(unit), 0),
         (None, []) => (caption, 0),
         (None, [letter @ (b'K' | b'M' | b'G')]) => (caption, 3 * steps(*letter).unwrap_or(0)),
-        _ => return Err(not_a_number(text, "the unit is not known")),
+        _ => return Err(not_a_number(text, "the unit is unknown")),
     };
     let unit = unit.ok_or_else(|| cut(text, "neither it nor its caption names a unit"))?;
     let reading = digits.reading(thousands).ok_or_else(|| not_a_number(text, "it is out of range"))?;

@@ -48,20 +48,22 @@ pub(crate) fn measure(course: &mut CalibrationRun<'_>, processors: u32) {
     let mut file = match Unnamed::new(&course.folder) {
         Ok(file) => file,
         Err(error) => {
-            return course
-                .leave_out(format!("device: no file can be made in {}: {error}", course.folder.display()));
+            return course.leave_out(format!(
+                "device: no file can be created in {}: {error}",
+                course.folder.display()
+            ));
         }
     };
     if !file.is_on_device_of(&course.folder).unwrap_or(false) {
         return course
-            .leave_out("device: a new file of the folder lies on another device than the folder".to_owned());
+            .leave_out("device: a new file in the folder is on another device than the folder".to_owned());
     }
     if !file.takes_direct() {
-        let why = "device: its file system refuses O_DIRECT, so that memory would be measured";
+        let why = "device: its file system refuses O_DIRECT, so memory would be measured";
         return course.leave_out(why.to_owned());
     }
     course.results.tool = Some(fio.name());
-    course.step("the file is written whole", bytes as f64 / FILL_PER_S);
+    course.step("writing the whole file", bytes as f64 / FILL_PER_S);
     match file.fill(bytes, course.cancel, &|_| {}) {
         Ok(true) => DeviceBench { course, fio, file, processors }.measure(),
         Ok(false) => {}
@@ -77,7 +79,7 @@ impl DeviceBench<'_, '_> {
         let (quick, time) = (course.order.quick, course.order.time());
         // A new or rested device is faster at first than it can sustain.
         let burst = FioJob { pattern: "randwrite", ..self.job("randwrite", BLOCKS[0], 16, time) };
-        self.course.step("a burst of writes", time.as_secs_f64());
+        self.course.step("writing a burst", time.as_secs_f64());
         if let Err(FioFailure::Error(why)) = self.run(burst) {
             return self.course.leave_out(format!("device: {why}"));
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
     /// The folder cannot be used.
-    #[error("{} is no folder that can be used: {why}", folder.display())]
+    #[error("{} is not a usable folder: {why}", folder.display())]
     Folder {
         folder: PathBuf,
         /// Why it cannot be used.
@@ -32,8 +32,8 @@ impl CalibrateError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Folder { .. } => "name the folder of the database's data, or another one on its device",
-            Self::Asked(_) => "`dyno calibrate --help` shows what there is",
-            Self::Room { .. } => "--size with less, or a folder of another device",
+            Self::Asked(_) => "see `dyno calibrate --help`",
+            Self::Room { .. } => "give a smaller --size, or a folder on another device",
         }
     }
 }

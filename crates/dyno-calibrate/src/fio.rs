@@ -160,7 +160,7 @@ impl Fio {
         }
         if !status?.success() {
             let first =
-                complained.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
+                complained.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gives no reason");
             return Err(FioFailure::Error(format!("fio failed: {first}")));
         }
         parse(&said).map_err(FioFailure::Error)
@@ -216,11 +216,11 @@ impl Latency {
 
 /// Parses fio's JSON output, which other text may precede.
 fn parse(text: &str) -> Result<FioResult, String> {
-    let begin = text.find('{').ok_or("fio answered nothing")?;
+    let begin = text.find('{').ok_or("fio printed nothing")?;
     let output: Output = serde_json::from_str(&text[begin..])
-        .map_err(|error| format!("fio's answer cannot be read: {error}"))?;
+        .map_err(|error| format!("fio's output cannot be read: {error}"))?;
     let [job] = output.jobs.as_slice() else {
-        return Err(format!("fio answered for {} jobs instead of one", output.jobs.len()));
+        return Err(format!("fio reported {} jobs instead of one", output.jobs.len()));
     };
     if job.error != 0 {
         return Err(format!("fio failed with error {}", job.error));
@@ -233,7 +233,7 @@ fn parse(text: &str) -> Result<FioResult, String> {
         latencies.and_then(|own| own.into_iter().reduce(f64::max))
     };
     let (Some(p95_us), Some(p99_us)) = (percentile(95.0), percentile(99.0)) else {
-        return Err("fio's answer has no percentiles of latency".to_owned());
+        return Err("fio's output has no percentiles of latency".to_owned());
     };
     let rate = |of: fn(&Direction) -> u64| -> f64 {
         directions.iter().map(|own| of(own) as f64 / own.runtime * 1e3).sum()

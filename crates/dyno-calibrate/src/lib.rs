@@ -97,7 +97,7 @@ pub fn calibrate(
     }
     if IN_MEMORY.contains(&file_system.as_str()) {
         course.leave_out(format!(
-            "device and commits: {} is a {file_system}, which lies in memory",
+            "device and commits: {} is a {file_system}, which is in memory",
             course.results.folder
         ));
         course.results.file_bytes = 0;
@@ -160,7 +160,7 @@ fn threads(order: &CalibrationSpec, processors: u32) -> Vec<u32> {
 
 fn memory(course: &mut CalibrationRun<'_>, processors: u32, allowed_bytes: Option<u64>) {
     let Some(available) = course.witness.available_bytes() else {
-        return course.leave_out("memory: nobody tells how much of it may be had".to_owned());
+        return course.leave_out("memory: the available amount is unknown".to_owned());
     };
     // The authors of STREAM require four times the size of the caches.
     let (times, repeats) = if course.order.quick { (2, 3) } else { (4, 7) };
@@ -232,4 +232,5 @@ fn commits(course: &mut CalibrationRun<'_>) {
 }
 
 /// Note for a figure whose syncs flushed nothing.
-const NO_FLUSH: &str = "no flush of its cache was asked of the device: it says that it keeps what it has taken, or the mount forgoes it";
+const NO_FLUSH: &str = "the device received no cache flush: it reports a non-volatile cache, or the mount \
+    disables flushes";

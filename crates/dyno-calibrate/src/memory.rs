@@ -20,7 +20,7 @@ pub(crate) fn size(available: u64, caches: u64, times: u64) -> (u64, Option<Stri
     let is_small = bytes < caches * 2 || bytes < LEAST / 4;
     let note = is_small.then(|| {
         format!(
-            "{} MiB of memory were used, and the caches hold {} MiB: some of it is theirs",
+            "{} MiB of memory were used, and the caches hold {} MiB: the caches served part of it",
             bytes >> 20,
             caches >> 20
         )

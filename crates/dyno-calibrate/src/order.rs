@@ -87,14 +87,14 @@ impl CalibrationSpec {
         }
         if !COMMIT_BYTES.contains(&self.commit_bytes) || !self.commit_bytes.is_power_of_two() {
             let problem = format!(
-                "--commit-size {}: a power of two from 512 bytes to 1 MiB is possible",
+                "--commit-size {}: write a power of two from 512 bytes to 1 MiB",
                 human(self.commit_bytes)
             );
             return Err(CalibrateError::Asked(problem));
         }
         if self.file_bytes.is_some_and(|bytes| bytes < FILE_BYTES_MIN) {
             let problem = format!(
-                "--size {} is no size for a file: less than {} is in the device's own cache",
+                "--size {} is too small: less than {} fits in the device's own cache",
                 human(self.file_bytes.unwrap_or(0)),
                 human(FILE_BYTES_MIN)
             );
@@ -151,7 +151,7 @@ mod tests {
         assert!(usual.checked().is_ok());
         assert!(
             error_text(CalibrationSpec { file_bytes: Some(1 << 20), ..usual.clone() })
-                .contains("64.0 MiB is in the device's own cache")
+                .contains("less than 64.0 MiB fits in the device's own cache")
         );
         assert!(
             error_text(CalibrationSpec { file_bytes: Some(1 << 60), ..usual.clone() })
@@ -166,7 +166,7 @@ mod tests {
         );
         assert!(
             error_text(CalibrationSpec { folder: "/there/is/none".into(), ..usual.clone() })
-                .contains("/there/is/none is no folder")
+                .contains("/there/is/none is not a usable folder")
         );
         let file = folder.path().join("x");
         std::fs::write(&file, "").unwrap();

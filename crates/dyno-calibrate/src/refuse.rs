@@ -30,7 +30,7 @@ pub(crate) fn judge_figure(
 ) -> RawFigure {
     let Some(moved) = moved else {
         return figure
-            .refused("nobody counts what reaches the device, so what answered is not known".to_owned());
+            .refused("there are no counters of the device, so it is unknown what answered".to_owned());
     };
     let share = |asked: u64, moved: u64| (asked > 0).then(|| moved as f64 * 100.0 / asked as f64);
     let shares = [share(asked.read_bytes, moved.read_bytes), share(asked.write_bytes, moved.write_bytes)];
@@ -41,7 +41,8 @@ pub(crate) fn judge_figure(
             let most = shares.into_iter().flatten().reduce(f64::max).unwrap_or(100.0);
             if most > OTHERS_FROM_PCT {
                 figure.notes.push(format!(
-                    "the device did {most:.0} % of what was asked for: others used it, or the file system wrote more"
+                    "the device transferred {most:.0} % of the requested bytes: other processes used it, or \
+                        the file system wrote more"
                 ));
             }
             figure
@@ -52,9 +53,11 @@ pub(crate) fn judge_figure(
 /// Why a figure does not describe the device; `None` if it does.
 fn rejection_reason(figure: &RawFigure, memory_mb_per_s: Option<f64>) -> Option<String> {
     match figure.device_pct {
-        None => return Some("nothing was asked for".to_owned()),
+        None => return Some("nothing was requested".to_owned()),
         Some(pct) if pct < REACHED_LEAST_PCT => {
-            return Some(format!("only {pct:.0} % of it reached the device: a cache answered the rest"));
+            return Some(format!(
+                "only {pct:.0} % of the requested bytes reached the device: a cache answered the others"
+            ));
         }
         Some(_) => {}
     }
@@ -69,13 +72,13 @@ fn rejection_reason(figure: &RawFigure, memory_mb_per_s: Option<f64>) -> Option<
     let at_once = figure.mean_us.map_or(0.0, |us| per_s * us / 1e6);
     if at_once > f64::from(figure.in_flight) * LITTLE_MOST {
         return Some(format!(
-            "rate times latency says {at_once:.1} requests at once, and there were {} at most",
+            "rate times latency gives {at_once:.1} requests at once, but at most {} were sent",
             figure.in_flight
         ));
     }
     let (mb_per_s, memory) = (figure.mb_per_s?, memory_mb_per_s?);
     (mb_per_s > memory).then(|| {
-        format!("{mb_per_s:.0} MB/s is more than memory gave ({memory:.0} MB/s), so no device was behind it")
+        format!("{mb_per_s:.0} MB/s is more than memory reached ({memory:.0} MB/s), so it was not the device")
     })
 }
 
@@ -113,9 +116,9 @@ mod tests {
     #[test]
     fn what_the_page_cache_answered_is_none() {
         let reason = why(figure(), 1 << 26).unwrap();
-        assert!(reason.contains("only 6 % of it reached the device"), "{reason}");
+        assert!(reason.contains("only 6 % of the requested bytes reached the device"), "{reason}");
         let untold = judge_figure(figure(), ASKED, None, None);
-        assert!(untold.refused.unwrap().contains("nobody counts"));
+        assert!(untold.refused.unwrap().contains("no counters of the device"));
     }
 
     #[test]
@@ -123,9 +126,9 @@ mod tests {
         let zero = RawFigure { p99_us: Some(0.0), ..figure() };
         assert!(why(zero, 1 << 30).unwrap().contains("latency of 0"));
         let fast = RawFigure { mb_per_s: Some(30_000.0), ..figure() };
-        assert!(why(fast, 1 << 30).unwrap().contains("more than memory gave"));
+        assert!(why(fast, 1 << 30).unwrap().contains("more than memory reached"));
         let many = RawFigure { per_s: Some(100_000.0), ..figure() };
-        assert!(why(many, 1 << 30).unwrap().contains("79.0 requests at once, and there were 8"));
+        assert!(why(many, 1 << 30).unwrap().contains("79.0 requests at once, but at most 8 were sent"));
         let idle = RawFigure { per_s: Some(0.0), ..figure() };
         assert!(why(idle, 1 << 30).unwrap().contains("no request"));
     }
@@ -135,6 +138,6 @@ mod tests {
         let moved = DeviceActivity { read_bytes: 3 << 30, ..DeviceActivity::default() };
         let judged = judge_figure(figure(), ASKED, Some(moved), None);
         assert_eq!(judged.refused, None);
-        assert!(judged.notes[0].contains("did 300 %"), "{:?}", judged.notes);
+        assert!(judged.notes[0].contains("transferred 300 %"), "{:?}", judged.notes);
     }
 }

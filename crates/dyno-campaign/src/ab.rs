@@ -82,7 +82,7 @@ impl AbSidePlan {
         for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').ok_or_else(|| {
                 Error::usage(
-                    format!("--{name} {pair:?} is no setting"),
+                    format!("--{name}: {pair:?} is not a setting"),
                     "write KEY=VALUE[,KEY=VALUE…], or the name of a plan file (.toml)",
                 )
             })?;
@@ -124,11 +124,11 @@ fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
     match alike.as_slice() {
         [path] => Ok(path),
         [] => Err(Error::usage(
-            format!("--{side}: there is no key {name:?} in a plan"),
+            format!("--{side}: unknown plan key {name:?}"),
             "see docs/reference/plan.md or dyno.toml",
         )),
         several => {
-            Err(Error::usage(format!("--{side}: several keys are called {name:?}"), several.join(" or ")))
+            Err(Error::usage(format!("--{side}: several plan keys are named {name:?}"), several.join(" or ")))
         }
     }
 }
@@ -199,7 +199,7 @@ impl CampaignStrategy for Ab<'_> {
             comparison: self.answer.as_ref().map(|answer| answer.comparison.clone()),
         };
         let made = outcome.records.len();
-        let stopped = outcome.stopped.as_ref().map(|_| format!("it was stopped with {made} runs made"));
+        let stopped = outcome.stopped.as_ref().map(|_| format!("it was stopped after {made} runs"));
         (outcome.stopped.is_none(), Some(conclusion::ab::conclusion(&outcome.id, stopped, figures)))
     }
 }

@@ -102,22 +102,22 @@ pub(crate) fn refuse_unfit(plan: &Plan, workloads: &[Arc<CustomWorkload>]) -> Re
     }
     let workload = &plan.workload;
     let unfit = [
-        (workloads.len() > 1, "workload.beside", "no other workload runs beside it"),
-        (plan.target.all().len() > 1, "target.urls", "the sessions of one target load it"),
-        (workload.rate.is_some(), "workload.rate", "it goes as fast as it can"),
-        (!workload.phases.is_empty(), "workload.phases", "it goes as fast as it can"),
-        (workload.think_every > 0, "workload.think_every", "it goes as fast as it can"),
-        (plan.run.ops_per_session.is_some(), "run.ops_per_session", "its table says how many rows there are"),
+        (workloads.len() > 1, "workload.beside", "no other workload can run beside it"),
+        (plan.target.all().len() > 1, "target.urls", "only sessions of one target can load the table"),
+        (workload.rate.is_some(), "workload.rate", "a load always runs at full speed"),
+        (!workload.phases.is_empty(), "workload.phases", "a load always runs at full speed"),
+        (workload.think_every > 0, "workload.think_every", "a load always runs at full speed"),
+        (plan.run.ops_per_session.is_some(), "run.ops_per_session", "the table defines the number of rows"),
         (
             workload.connect == dyno_plan::Connect::Transaction,
             "workload.connect",
-            "a loader keeps its connection",
+            "a loading session keeps its connection",
         ),
     ];
     match unfit.into_iter().find(|(is_so, ..)| *is_so) {
         None => Ok(()),
         Some((_, key, why)) => Err(Error::usage(
-            format!("{key} does not go together with a workload that loads a table: {why}"),
+            format!("{key} cannot be combined with a workload that loads a table: {why}"),
             format!("leave {key} out"),
         )),
     }

@@ -21,8 +21,8 @@ pub fn folder(lead: &CampaignContext<'_>, plan: &Plan) -> Result<PathBuf, Error>
         first.filter(|identity| identity.same_host).and_then(|identity| identity.data_path.as_ref());
     let Some(path) = local_data_path.map(PathBuf::from) else {
         return Err(Error::usage(
-            format!("the target {} does not tell of a folder of this machine with its data", plan.target.url),
-            "name the folder: `dyno calibrate DIR`, on the machine that the database is on",
+            format!("the target {} does not report a data folder on this host", plan.target.url),
+            "run `dyno calibrate DIR` with the data folder, on the host of the database",
         ));
     };
     let parent = path.parent().map(PathBuf::from);

@@ -339,7 +339,7 @@ fn begin(ready: &PreparedCampaign<'_>, frame: &CampaignSpec) -> Result<SweepId, 
         };
         ready.repository.begin_sweep(&sweep).map(|()| sweep.id)
     });
-    sweep_id.map_err(|error| Error::because("the sweep could not be noted", error))
+    sweep_id.map_err(|error| Error::because("the sweep could not be stored", error))
 }
 
 /// Returns the worse of two statuses: interrupted, then failed, then invalid, then valid.

@@ -157,7 +157,7 @@ fn check_tables(reached: &ReachedTarget, workload: &CustomWorkload) -> Option<Ad
         return Some(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
     Some(match described::require(target, workload) {
-        Ok(()) => advice("data", Severity::Ok, format!("the tables of {} are there", workload.name()), ""),
+        Ok(()) => advice("data", Severity::Ok, format!("the tables of {} exist", workload.name()), ""),
         Err(error) => advice("data", Severity::Fail, error.to_string(), error.hint),
     })
 }
@@ -182,7 +182,7 @@ fn check_primary_keys(
         "primary_key",
         Severity::Note,
         problem,
-        "compare with servers that have the same setting",
+        "compare only with servers that have the same setting",
     )))
 }
 
@@ -207,7 +207,7 @@ fn check_data(lead: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>)
     };
     lead.emit(CampaignEvent::LookingAtData);
     Ok(match data::require(target, &spec, &lead.cancel) {
-        Ok(None) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
+        Ok(None) => advice("data", Severity::Ok, "the target contains the data that the plan describes", ""),
         Ok(Some(note)) => advice("data", Severity::Warn, note, data::SPREAD_AGAIN),
         Err(error) => {
             let empty = matches!(data::survey(target)?, DataState::Empty);
@@ -223,14 +223,14 @@ fn check_repository(lead: &CampaignContext<'_>) -> Advice {
         Ok(repository) => advice(
             "repository",
             Severity::Ok,
-            format!("runs are kept in {}", repository.path().display()),
+            format!("runs are stored in {}", repository.path().display()),
             "",
         ),
         Err(error) => advice(
             "repository",
             Severity::Fail,
             error.to_string(),
-            "name another file with --repository, in a place where you can write",
+            "choose another file with --repository, in a folder where you can write",
         ),
     }
 }
@@ -245,7 +245,7 @@ fn check_processors(sessions: u32, same_host: bool) -> Vec<Advice> {
             "processors",
             Severity::Note,
             format!("{sessions} sessions share {cpus} processors with the database"),
-            "expect queueing on processors; drive from another host to keep the client's share apart",
+            "expect queueing on processors; run Dyno on another host to keep the client's share separate",
         ));
     }
     all

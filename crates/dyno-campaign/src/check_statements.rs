@@ -49,7 +49,7 @@ fn compare(limit: &StatementLimit, of_sessions: &[u64], different: u64) -> Advic
     let StatementLimit { setting, most, way_out, .. } = *limit;
     let (needed, free, sessions) = (limit.needed(of_sessions, different), limit.free(), of_sessions.len());
     let demand = match limit.scope {
-        StatementScope::Server => format!("{sessions} sessions prepare {needed} statements together"),
+        StatementScope::Server => format!("{sessions} sessions prepare {needed} statements in total"),
         StatementScope::Session => format!("each session prepares up to {needed} statements"),
         StatementScope::PoolerConnection => format!("sessions prepare {needed} different statements"),
     };
@@ -60,7 +60,7 @@ fn compare(limit: &StatementLimit, of_sessions: &[u64], different: u64) -> Advic
     if needed > free {
         return fail(
             "prepared_statements",
-            format!("{demand}, and {free} are free of {setting} = {most}"),
+            format!("{demand}, but only {free} are free of {setting} = {most}"),
             way_out,
         );
     }

@@ -40,7 +40,7 @@ impl Judge {
         let gates = gates.iter().map(read).collect::<Result<Vec<ComparisonGate>, Error>>()?;
         if !(margin_pct.is_finite() && (0.0..100.0).contains(&margin_pct)) {
             return Err(Error::usage(
-                format!("--margin {margin_pct} is no share of 0 to 100 %"),
+                format!("--margin {margin_pct} is not between 0 and 100 %"),
                 "write --margin 2",
             ));
         }

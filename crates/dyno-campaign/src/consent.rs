@@ -50,10 +50,11 @@ pub(crate) fn require_command_consent(lead: &CampaignContext<'_>, plan: &Plan) -
             foreign.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect();
         return Err(Error::usage(
             format!(
-                "the plan brings commands that would run as you, and you have not run them from this folder before: {}",
+                "the plan contains commands that would run as your user and that you have not run from this \
+                 folder before: {}",
                 all.join("; ")
             ),
-            "--allow-hooks runs them, now and from then on",
+            "--allow-hooks allows them, now and in later runs",
         ));
     }
     if is_remembered {

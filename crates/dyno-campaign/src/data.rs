@@ -45,7 +45,7 @@ pub(crate) fn identify(
 ) -> Result<Identity, TargetError> {
     let target = Arc::clone(target);
     let mut identity =
-        patience::within(IDENTIFY_MAX, cancel, "asking what it is", move || target.identify())?;
+        patience::within(IDENTIFY_MAX, cancel, "identifying the server", move || target.identify())?;
     if host == ObservedHost::Driver {
         (identity.same_host, identity.processes) = (false, ServerProcesses::default());
     }
@@ -55,7 +55,9 @@ pub(crate) fn identify(
 /// Returns what data the target holds, as [`Target::survey`] reports.
 pub(crate) fn survey(target: &Arc<dyn Target>) -> Result<DataState, TargetError> {
     let target = Arc::clone(target);
-    patience::within(IDENTIFY_MAX, &Cancel::default(), "asking what data it holds", move || target.survey())
+    patience::within(IDENTIFY_MAX, &Cancel::default(), "checking which data it contains", move || {
+        target.survey()
+    })
 }
 
 /// Like [`holds`], with a time limit and until the user cancels.
@@ -65,7 +67,7 @@ pub(crate) fn require(
     cancel: &Cancel,
 ) -> Result<Option<String>, TargetError> {
     let (target, spec) = (Arc::clone(target), spec.clone());
-    patience::within(LOOK_MAX, cancel, "looking at the data", move || holds(target.as_ref(), &spec))
+    patience::within(LOOK_MAX, cancel, "checking the data", move || holds(target.as_ref(), &spec))
 }
 
 /// Checks by a sample whether the target holds the data of `spec` unchanged. The error names the data that it
@@ -78,16 +80,16 @@ fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetE
         DataState::Loaded { spec: loaded, .. } if loaded == *spec => target.spot_check(spec, spot_seed()),
         DataState::Loaded { spec: loaded, at, .. } => wrong(
             format!(
-                "the target holds other data than the plan describes ({}), loaded at {at}",
+                "the target contains other data than the plan describes ({}), loaded at {at}",
                 difference(&loaded, spec)
             ),
             "change the plan to match this data, or load again with `dyno load --replace`",
         ),
         DataState::Partial { since, rows, .. } => wrong(
-            format!("a load that began at {since} did not end ({rows} rows are there)"),
+            format!("a load that began at {since} did not finish ({rows} rows exist)"),
             "`dyno load` resumes it, `dyno drop` removes it",
         ),
-        DataState::Empty => wrong("the target holds no data of Dyno's".into(), "`dyno load` creates it"),
+        DataState::Empty => wrong("the target contains no Dyno data".into(), "`dyno load` creates it"),
     }
 }
 

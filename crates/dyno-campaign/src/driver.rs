@@ -61,11 +61,11 @@ pub fn reach_to_drive(
     if local_versions != versions {
         return Err(Error::usage(
             format!(
-                "the workload as it arrived here is {}, and the leader's is {}: operations would not be the same",
+                "the workload received here is {}, but the controller's is {}: operations would differ",
                 local_versions.join(" + "),
                 versions.join(" + ")
             ),
-            "leave the files of its folder alone while it is led",
+            "do not change the files of its folder while a run is active",
         ));
     }
     let mut aims = Vec::new();
@@ -83,10 +83,10 @@ pub fn reach_to_drive(
         if (product, version) != (&known.identity.product, &known.identity.version) {
             return Err(Error::usage(
                 format!(
-                    "{url} is {product} {version} from here, and {} {} from the leader",
+                    "{url} is {product} {version} from this host, but {} {} from the controller",
                     known.identity.product, known.identity.version
                 ),
-                "name the database in target.url as every driver host finds it",
+                "set target.url to a URL that leads every driver host to the same database",
             ));
         }
         if !known.spec.is_none() {
@@ -94,8 +94,8 @@ pub fn reach_to_drive(
                 DataState::Loaded { spec, .. } if spec == known.spec => {}
                 _ => {
                     return Err(Error::usage(
-                        format!("{url} does not hold from here the data that it holds from the leader"),
-                        "name the database in target.url as every driver host finds it",
+                        format!("{url} does not contain the same data from this host as from the controller"),
+                        "set target.url to a URL that leads every driver host to the same database",
                     ));
                 }
             }

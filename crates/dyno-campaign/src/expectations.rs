@@ -84,7 +84,7 @@ fn learn_costs(
         let (one, other) = (product(reached), product(other));
         not(
             custom_workload.name(),
-            format!("what one does on {one} need not be what it does on {other}, and both are targets"),
+            format!("a transaction can have other costs on {one} than on {other}, and both are targets"),
         );
         return Vec::new();
     }
@@ -160,7 +160,7 @@ fn learn_within(
                 let seconds = patience.as_secs();
                 TargetError::new(
                     TargetErrorKind::Unreachable,
-                    format!("it did not end within {seconds} s: somebody may hold a lock"),
+                    format!("it did not finish within {seconds} s: another session may hold a lock"),
                 )
             }
         })

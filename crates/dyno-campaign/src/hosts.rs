@@ -74,7 +74,7 @@ fn connect_host(
     };
     let (places, clock) = (places(spec, identity), Arc::clone(clock));
     let reach = move || Ok(RemoteHost::reach(&way, &places, &clock));
-    Ok(patience::within(REACH_MAX, &lead.cancel, "reaching its machine", reach)??)
+    Ok(patience::within(REACH_MAX, &lead.cancel, "connecting to its host", reach)??)
 }
 
 /// Checks the machine of target `at`: whether it answers, and which counters are missing. Empty if the plan
@@ -100,7 +100,7 @@ fn host_advice(host: &RemoteHost) -> Vec<Advice> {
     let host_facts = &host.described.host;
     let ahead = host.ahead_s();
     let clock = ahead.map_or_else(
-        || "its clock is not told".to_owned(),
+        || "its clock offset is unknown".to_owned(),
         |(ahead_s, bound_s)| {
             let way = if ahead_s < 0.0 { "behind" } else { "ahead" };
             format!("its clock is {:.1} ms {way} (± {:.1})", ahead_s.abs() * 1e3, bound_s * 1e3)
@@ -123,24 +123,28 @@ fn host_advice(host: &RemoteHost) -> Vec<Advice> {
         all.push(advice(
             "host",
             Severity::Note,
-            format!("{} is the machine that drives", host.url),
-            "leave observe.hosts out where that is so: this machine is looked at in any case, and more closely",
+            format!("{} is the driver host", host.url),
+            "remove it from observe.hosts: Dyno always observes the driver host, and in more detail",
         ));
     }
     if ahead.is_some_and(|(ahead_s, _)| ahead_s.abs() > APART_S) {
-        let words = format!("{}: the two clocks are apart; figures go by the driver's", host.url);
+        let words = format!(
+            "{}: its clock differs from the driver host's; figures use the driver host's clock",
+            host.url
+        );
         all.push(advice(
             "host",
             Severity::Note,
             words,
-            "let both follow one time server, so that logs can be compared",
+            "synchronize both hosts with one time server, so that logs can be compared",
         ));
     }
     for (name, why) in &host.described.missing {
         let (severity, hint) = match name.starts_with("place.") {
-            true => {
-                (Severity::Warn, "name the place there: data = \"/PATH\", redo = \"/PATH\" in observe.hosts")
-            }
+            true => (
+                Severity::Warn,
+                "name the path on that host: data = \"/PATH\", redo = \"/PATH\" in observe.hosts",
+            ),
             false => (Severity::Note, ""),
         };
         all.push(advice("host", severity, format!("{}: {name}: {why}", host.url), hint));

@@ -164,7 +164,7 @@ impl InvariantReader<'_> {
             snapshot.iter().copied().chain(queries).chain(["COMMIT"]).map(str::to_owned).collect();
         let (connection, first) = (Arc::clone(target), snapshot.len());
         let (sender, answers) = std::sync::mpsc::channel();
-        let outcome = patience::within(self.limit, self.cancel, "asking for invariants", move || {
+        let outcome = patience::within(self.limit, self.cancel, "checking invariants", move || {
             let mut number = 0;
             let texts: Vec<&str> = all.iter().map(String::as_str).collect();
             connection.script(&texts, &mut |rows| {
@@ -177,7 +177,7 @@ impl InvariantReader<'_> {
             })
         });
         let answers: Vec<String> = answers.try_iter().collect();
-        let no_row = || TargetError::new(TargetErrorKind::Data, "the invariant has no row");
+        let no_row = || TargetError::new(TargetErrorKind::Data, "the invariant returned no row");
         let answer_for = |(place, single): (usize, &&Single)| match answers.get(place) {
             Some(answer) if answer.is_empty() => Err(error_at_query(single, no_row())),
             Some(answer) => Ok(answer.clone()),

@@ -92,10 +92,10 @@ impl<'a> SeriesKeeper<'a> {
         drop(self.queue);
         let why = match self.thread.map(JoinHandle::join) {
             Some(Ok(why)) => why,
-            Some(Err(_)) | None => Some("the thread that stores it did not run".to_owned()),
+            Some(Err(_)) | None => Some("the thread that stores intervals did not run".to_owned()),
         };
         let given_up = self.dropped_intervals.into_inner();
-        let late = || format!("{given_up} intervals came while nothing could be written");
+        let late = || format!("{given_up} intervals were dropped because they could not be written");
         why.or_else(|| (given_up > 0).then(late))
     }
 
@@ -183,7 +183,9 @@ impl Store {
             }
         }
         let lost = self.writer.lost();
-        why.or_else(|| (lost > 0).then(|| format!("{lost} intervals came while nothing could be written")))
+        why.or_else(|| {
+            (lost > 0).then(|| format!("{lost} intervals were dropped because they could not be written"))
+        })
     }
 
     fn write(&mut self) -> Result<(), RepositoryError> {

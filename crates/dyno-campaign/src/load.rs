@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dyno_engine::{
-    LoadOptions, LoadProgressSink, LoadReport, LockPurpose, Target, TargetError, TargetErrorKind,
+    LoadOptions, LoadProgressSink, LoadReport, LockPurpose, RETRIES, Target, TargetError, TargetErrorKind,
+    retry,
 };
 use dyno_plan::{DataSpec, Plan};
 use dyno_workload::own::CustomWorkload;
@@ -163,9 +164,6 @@ fn attempt(
     Ok(report)
 }
 
-/// How often work that the database rolled back is retried.
-const RETRIES: u32 = 3;
-
 /// Retries `work` if the database rolled it back because of other transactions. A killed server may still be
 /// rolling back an earlier load. Loads continue where they stopped, so nothing is done twice.
 pub(crate) fn with_retries<T>(
@@ -178,20 +176,6 @@ pub(crate) fn with_retries<T>(
     })
 }
 
-/// Calls `work` again up to [`RETRIES`] times while its error is retryable and `again` agrees.
-fn retry<T>(
-    mut work: impl FnMut() -> Result<T, TargetError>,
-    again: impl Fn(&TargetError, u32) -> bool,
-) -> Result<T, TargetError> {
-    for retry in 1..=RETRIES {
-        match work() {
-            Err(error) if error.is_retryable && again(&error, retry) => {}
-            outcome => return outcome,
-        }
-    }
-    work()
-}
-
 /// Reports a load's progress as events.
 struct LoadProgressReporter<'a>(&'a CampaignContext<'a>);
 
@@ -202,29 +186,5 @@ impl LoadProgressSink for LoadProgressReporter<'_> {
 
     fn advance(&self, rows: u64, bytes: u64) {
         self.0.emit(CampaignEvent::Load(LoadEvent::Advance(rows, bytes)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_retryable_errors_are_retried_and_not_for_ever() {
-        let error = |is_retryable| TargetError { is_retryable, ..TargetError::database("deadlock (1213)") };
-        let times = |failures: u32, is_retryable: bool, agrees: bool| {
-            let mut calls = 0;
-            let work = || {
-                calls += 1;
-                if calls > failures { Ok(()) } else { Err(error(is_retryable)) }
-            };
-            let outcome = retry(work, |_, _| agrees);
-            (outcome.is_ok(), calls)
-        };
-        assert_eq!(times(0, true, true), (true, 1));
-        assert_eq!(times(1, true, true), (true, 2));
-        assert_eq!(times(99, true, true), (false, 1 + RETRIES));
-        assert_eq!(times(1, false, true), (false, 1));
-        assert_eq!(times(1, true, false), (false, 1));
     }
 }

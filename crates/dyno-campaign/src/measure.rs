@@ -221,7 +221,7 @@ impl PreparedCampaign<'_> {
         let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
         let why = match keeper {
             Some(keeper) => keeper.finish(is_overview),
-            None => Some("the run was taken for a short one".to_owned()),
+            None => Some("the run was expected to be short".to_owned()),
         };
         self.lead.emit(CampaignEvent::RunOver);
         let (mut record, left) = match driven {

@@ -56,11 +56,11 @@ fn require_known_engines(
     let Some(stranger) = stranger.map(str::to_owned) else { return Ok(workload) };
     let engine_names: Vec<&str> = engines.0.iter().map(|engine| engine.name).collect();
     let hint = match dyno_plan::similar::closest(&stranger, engine_names.iter().copied()) {
-        Some(near) => format!("did you mean {near}? It stands before .sql"),
-        None => format!("before .sql stands the name of an engine: {}", engine_names.join(", ")),
+        Some(near) => format!("did you mean {near}? The name of the engine precedes .sql"),
+        None => format!("the name of an engine precedes .sql: {}", engine_names.join(", ")),
     };
     let folder = folder.display();
-    Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
+    Err(Error::usage(format!("{folder}: files for the unknown engine {stranger:?}"), hint))
 }
 
 /// Returns `plan` with the rates that transactions of `workloads` declare for themselves.
@@ -117,8 +117,8 @@ fn read_plan_workloads(plan: &Plan, read: &WorkloadReader<'_>) -> Result<Vec<Arc
         return match workload_keys.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(Vec::new()),
             Some((key, _)) => Err(Error::usage(
-                format!("workload.{key} goes with the workload in workload.folder, and there is none"),
-                "name the folder too; the classic method has data.scale and its own keys",
+                format!("workload.{key} requires workload.folder, which is not set"),
+                "set workload.folder; the block workload has data.scale and keys of its own",
             )),
         };
     }
@@ -127,8 +127,8 @@ fn read_plan_workloads(plan: &Plan, read: &WorkloadReader<'_>) -> Result<Vec<Arc
         let custom = read_part(plan, &side, TransactionFilter::Weighed, read)?;
         let mut alike = all.iter().filter(|other| other.name() == custom.name());
         if alike.any(|other| other.tables_digest() != custom.tables_digest()) {
-            let problem = format!("two workloads are called {}, and their tables differ", custom.name());
-            return Err(Error::usage(problem, "write another name = \"…\" into the workload.toml of one"));
+            let problem = format!("two workloads are named {}, and their tables differ", custom.name());
+            return Err(Error::usage(problem, "change name = \"…\" in one workload.toml"));
         }
         let label = label(&custom, side.mix, &all);
         all.push(Arc::new(if all.is_empty() { custom } else { custom.labelled(label) }));
@@ -148,8 +148,8 @@ fn read_plan_workloads(plan: &Plan, read: &WorkloadReader<'_>) -> Result<Vec<Arc
     let classes: usize = all.iter().map(|custom_workload| custom_workload.weights().count()).sum();
     match classes > CLASSES_MAX {
         true => Err(Error::usage(
-            format!("the workloads have {classes} transactions together, more than {CLASSES_MAX}"),
-            "leave some of them to another run",
+            format!("the workloads have {classes} transactions in total, more than {CLASSES_MAX}"),
+            "move some of them to another run",
         )),
         false => Ok(all),
     }
@@ -256,10 +256,10 @@ fn refusal_hint(error: &TargetError, custom_workload: &CustomWorkload, engine: &
         || custom_workload.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
         TargetErrorKind::Data if makes_tables => {
-            let load = "set it up there first: dyno load with workload.folder in its plan";
+            let load = "set up the workload on the target first: dyno load with workload.folder in the plan";
             [load, &error.hint].into_iter().filter(|hint| !hint.is_empty()).collect::<Vec<_>>().join("; or ")
         }
-        TargetErrorKind::Data if error.hint.is_empty() => "make the tables there first".to_owned(),
+        TargetErrorKind::Data if error.hint.is_empty() => "create the tables on the target first".to_owned(),
         _ => error.hint.clone(),
     }
 }
@@ -320,6 +320,6 @@ mod tests {
             .iter()
             .for_each(|(name, text)| std::fs::write(workload_folder.path().join(name), text).unwrap());
         let refused = read(workload_folder.path(), WorkloadChoice::default(), ONE).map(|_| ()).unwrap_err();
-        assert!(refused.to_string().contains("\"oracle\", which is not known"), "{refused}");
+        assert!(refused.to_string().contains("unknown engine \"oracle\""), "{refused}");
     }
 }

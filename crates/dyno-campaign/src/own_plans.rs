@@ -39,7 +39,7 @@ pub(crate) fn explain_statements(
     let mut all = Vec::new();
     for (statement, text) in names.zip(texts) {
         let lines = match text {
-            None => Err("no transaction that was drawn has come to it".to_owned()),
+            None => Err("no sampled transaction executed it".to_owned()),
             Some(sql) => reached.named(explain_one(target, &sql))?,
         };
         all.push(StatementPlan { name: statement.name.clone(), called: statement.called.clone(), lines });

@@ -21,7 +21,7 @@ pub(crate) fn store_reports(
     lead: &CampaignContext<'_>,
 ) {
     let finish = move || reporter.finish();
-    match patience::within(REPORT_MAX, &lead.cancel, "taking its report", finish) {
+    match patience::within(REPORT_MAX, &lead.cancel, "fetching its report", finish) {
         Ok(reports) => reports.into_iter().for_each(|report| write(report, name, repository, lead)),
         Err(error) => lead.emit(CampaignEvent::Warning(Warning::NoOwnReport(error.to_string()))),
     }

@@ -22,7 +22,7 @@ pub fn platform(
 ) -> Result<ScorecardPlatform, Error> {
     let (name, selector) = selector.split_once('=').unwrap_or((selector, selector));
     if let Some(known) = reference(selector) {
-        let note = format!("not measured here, and with other data: {}", known.about);
+        let note = format!("measured elsewhere, with other data: {}", known.about);
         let licence =
             engines.0.iter().find(|engine| selector.ends_with(engine.name)).map(|engine| engine.publishing);
         return Ok(ScorecardPlatform {
@@ -49,7 +49,7 @@ pub fn platform(
             measured_platform.notes = notes(repository, id, engines)?;
             measured_platform.plan_settings = request;
         } else if measured_platform.plan_settings != request {
-            measured_platform.notes.push(format!("{id} was not asked the same as {}", ids[0]));
+            measured_platform.notes.push(format!("{id} has other plan settings than {}", ids[0]));
         }
     }
     Ok(measured_platform)
@@ -63,13 +63,13 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
     let id = match selector {
         "last" => {
             let last = repository.sweeps(Some(SweepKind::Suite), 1)?.into_iter().next().map(|suite| suite.id);
-            last.ok_or_else(|| Error::usage("there is no suite", "`dyno suite` runs one"))?
+            last.ok_or_else(|| Error::usage("no suite is stored", "`dyno suite` runs one"))?
         }
         name => repository.resolve_sweep(name)?,
     };
     let value = repository.conclusion(&id)?;
-    let value =
-        value.ok_or_else(|| Error::usage(format!("{id} has no result"), "`dyno suite --resume` ends it"))?;
+    let value = value
+        .ok_or_else(|| Error::usage(format!("{id} has no result"), "`dyno suite --resume` completes it"))?;
     let conclusion: Conclusion = serde_json::from_value(value).map_err(|error| {
         Error::usage(format!("the result of {id} cannot be read: {error}"), "run it again")
     })?;
@@ -78,7 +78,7 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
             let suite = (**suite).clone();
             Ok((conclusion, suite))
         }
-        _ => Err(Error::usage(format!("{id} is no suite"), "`dyno list --sweeps` shows which are")),
+        _ => Err(Error::usage(format!("{id} is not a suite"), "`dyno list --sweeps` shows suites")),
     }
 }
 
@@ -108,7 +108,7 @@ fn suites(repository: &Repository, selector: &str) -> Result<Vec<SweepId>, Error
     if suite_ids.is_empty() {
         let documents: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
         return Err(Error::usage(
-            format!("{selector:?} names no suite that has a result"),
+            format!("{selector:?} does not name a suite with a result"),
             format!(
                 "name a suite (last, its name), variant:NAME, or {}; `dyno list --sweeps` shows suites",
                 dyno_plan::engine::or(&documents)

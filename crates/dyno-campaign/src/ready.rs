@@ -255,7 +255,7 @@ pub(crate) fn require_data(
                 false => Ok(None),
             }
         };
-        let doing = "looking for rows that a run has left";
+        let doing = "looking for rows that an earlier run left";
         if let Some(rows) = patience::within(SWEEP_MAX, &lead.cancel, doing, sweep)? {
             lead.emit(CampaignEvent::Removed(rows));
         }

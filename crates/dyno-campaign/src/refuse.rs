@@ -24,17 +24,18 @@ pub(crate) fn refuse_impossible(
 
 /// Refuses to drop the page cache if this process cannot drop the cache of the target's host.
 pub(crate) fn refuse_page_cache(plan: &Plan, targets: &ReachedTargets) -> Result<(), Error> {
-    const HINT: &str = "leave it out, or let a command that may do it do it: hooks.before_run";
+    const HINT: &str = "leave it out, or drop the cache with a privileged command in hooks.before_run";
     if !plan.run.drop_page_cache {
         return Ok(());
     }
     if let Some(reached) = targets.all.iter().find(|reached| !reached.identity.same_host) {
-        let problem = "run.drop_page_cache: the database runs on another host, whose page cache is not this one's, or nothing of its host is looked at (observe.host)";
+        let problem = "run.drop_page_cache: the database runs on another host, or its host is not observed \
+                       (observe.host)";
         return reached.named(Err(Error::usage(problem, HINT)));
     }
     let not = |error| {
         Error::usage(
-            format!("run.drop_page_cache: the page cache cannot be dropped, which takes root: {error}"),
+            format!("run.drop_page_cache: the page cache cannot be dropped, which requires root: {error}"),
             HINT,
         )
     };
@@ -46,14 +47,18 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
     if plan.workload.drive == DriveMode::Server {
         if !target.capabilities().server_drive {
             return Err(Error::usage(
-                format!("{} has no loops inside the database (workload.drive = \"server\")", target.engine()),
+                format!(
+                    "{} does not support loops inside the database (workload.drive = \"server\")",
+                    target.engine()
+                ),
                 "--set workload.drive=client",
             ));
         }
         if plan.has_rate() {
             return Err(Error::usage(
-                "an open loop (workload.rate, workload.phases) times every operation, and a server drive only slices of them",
-                "--set workload.drive=client, or take workload.rate and workload.phases out",
+                "an open loop (workload.rate, workload.phases) measures every operation, but the server \
+                 drive measures only slices",
+                "--set workload.drive=client, or remove workload.rate and workload.phases",
             ));
         }
     }

@@ -61,9 +61,10 @@ fn make_room_on(
         };
         return Err(Error::usage(
             format!(
-                "the target holds other data than this point needs ({words}), which no point of the sweep has"
+                "the target contains other data than this point needs ({words}), and no point of the sweep \
+                 uses it"
             ),
-            "--replace drops it and loads what the sweep needs, or change the plan to what is there",
+            "--replace drops it and loads what the sweep needs; or change the plan to match the existing data",
         ));
     }
     if spec.is_err() {

@@ -11,7 +11,7 @@ pub(crate) fn named(section: &str, [variable, file]: [Option<&str>; 2]) -> Resul
         let value = std::env::var(name).map_err(|_| {
             Error::usage(
                 format!("the environment variable {name} ({section}.password_env) is not set"),
-                format!("export {name}, or take {section}.password_env out of the plan"),
+                format!("export {name}, or remove {section}.password_env from the plan"),
             )
         })?;
         return Ok(Some(Secret::new(value)));

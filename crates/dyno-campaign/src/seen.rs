@@ -22,8 +22,11 @@ pub fn seen(
 ) -> Result<(Picked, Vec<ParameterTypes>), Error> {
     let targets = ReachedTargets::reach(lead, plan)?;
     if targets.is_several() {
-        let hint = "name one with --target, and make a folder for each";
-        return Err(Error::usage("statements are taken of one target, and there are several", hint));
+        let hint = "choose one with --target, and create a folder for each";
+        return Err(Error::usage(
+            "statements are collected from one target, but the plan names several",
+            hint,
+        ));
     }
     let reached = targets.first();
     let picked = pick(reached.named(reached.target.observed_statements(request))?, options);

@@ -27,7 +27,7 @@ pub fn runs(repository: &Repository, selection: &str) -> Result<Vec<RunId>, Erro
         }
     }
     if seen.is_empty() {
-        return Err(Error::usage(format!("{selection:?} names no run"), HINT));
+        return Err(Error::usage(format!("{selection:?} does not name a run"), HINT));
     }
     Ok(seen)
 }
@@ -59,7 +59,7 @@ pub fn of_runs(repository: &Repository, selection: &str) -> Result<Vec<RunRecord
     let mut run_records = records(repository, selection)?;
     run_records.retain(|record| record.kind != RecordKind::Component);
     if run_records.is_empty() {
-        let problem = format!("{selection:?} names raw limits of a machine, and no run");
+        let problem = format!("{selection:?} names raw limits of a machine, not a run");
         return Err(Error::usage(problem, "`dyno show` and `dyno report` show such limits"));
     }
     Ok(run_records)

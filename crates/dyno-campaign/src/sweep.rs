@@ -84,7 +84,7 @@ impl SweepCampaign {
         let definition = repository.sweep_definition(&id)?;
         let plan = serde_json::from_value(definition["plan"].clone()).map_err(|error| {
             let problem = format!("{id} cannot be resumed: its plan cannot be read ({error})");
-            Error::usage(problem, "begin another sweep")
+            Error::usage(problem, "start a new sweep")
         })?;
         // Sweeps of older versions have no labels.
         let marks = serde_json::from_value(definition["marks"].clone()).unwrap_or_default();
@@ -154,7 +154,7 @@ fn latest(repository: &Repository) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Sweep), usize::MAX)?;
     let open = all.into_iter().find(|sweep| sweep.status != SweepState::Done);
     open.map(|sweep| sweep.id).ok_or_else(|| {
-        Error::usage("no sweep was interrupted", "`dyno list --sweeps` shows all; `dyno sweep` begins one")
+        Error::usage("no sweep was interrupted", "`dyno list --sweeps` shows all; `dyno sweep` starts one")
     })
 }
 

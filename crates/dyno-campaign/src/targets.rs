@@ -214,7 +214,7 @@ impl ReachedTargets {
             let first = self.all.iter().find(|reached| reached.reads_only.is_none());
             return first.map(|first| vec![first]).ok_or_else(|| {
                 Error::usage(
-                    "no target takes writes, so none can load or drop",
+                    "no target accepts writes, so data cannot be loaded or dropped",
                     "name the primary among target.urls",
                 )
             });
@@ -222,8 +222,8 @@ impl ReachedTargets {
         let replica = self.all.iter().find_map(|reached| Some((reached, reached.reads_only.as_ref()?)));
         match replica.filter(|_| self.is_several()) {
             Some((reached, why)) => reached.named(Err(Error::usage(
-                format!("{why}, so it cannot have a copy of its own"),
-                "target.data = \"shared\", if its data comes from another target",
+                format!("{why}, so it cannot have its own copy of the data"),
+                "set target.data = \"shared\" if its data comes from another target",
             ))),
             None => Ok(self.all.iter().collect()),
         }
@@ -243,14 +243,14 @@ impl ReachedTargets {
             None if replicas.count() + 1 < self.all.len() => return Ok(()),
             None => (
                 "the plan writes (workload.update_pct and the like)".to_owned(),
-                "name a server that takes writes, or --set workload.update_pct=0",
+                "name a server that accepts writes, or --set workload.update_pct=0",
             ),
             Some(custom) => (
                 format!("{} writes", custom.writer.as_deref().unwrap_or("a workload")),
-                "name servers that take writes, or a workload with writes = false",
+                "name servers that accept writes, or a workload with writes = false",
             ),
         };
-        reached.named(Err(Error::usage(format!("{why}: it takes reads only, and {what}"), hint)))
+        reached.named(Err(Error::usage(format!("{why}: it accepts only reads, and {what}"), hint)))
     }
 
     /// Locks all targets for this kind of work.

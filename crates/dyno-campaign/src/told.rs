@@ -226,13 +226,13 @@ impl ProgressEvent {
     pub fn of(event: &CampaignEvent) -> Vec<Self> {
         match event {
             CampaignEvent::Reached => vec![Self::Reached],
-            CampaignEvent::LookingAtData => vec![phase_event("look at the data")],
+            CampaignEvent::LookingAtData => vec![phase_event("check the data")],
             CampaignEvent::WaitingForData => vec![phase_event("wait for the data")],
             CampaignEvent::CheckingDeeply => vec![phase_event("deep check")],
             CampaignEvent::AcceptanceStep(number, title) => {
                 vec![phase_event(&format!("acceptance step {number}: {title}"))]
             }
-            CampaignEvent::AskingInvariants => vec![phase_event("ask what must stay true")],
+            CampaignEvent::AskingInvariants => vec![phase_event("check invariants")],
             CampaignEvent::Learning => vec![phase_event("learn")],
             CampaignEvent::Tidying => vec![phase_event("tidy")],
             CampaignEvent::Load(LoadEvent::Phase(name, rows)) => vec![Self::Phase {

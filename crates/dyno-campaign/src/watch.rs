@@ -28,13 +28,16 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
     let repository = lead.repository()?;
     let targets = ReachedTargets::reach(lead, plan)?;
     if targets.is_several() {
-        let hint = "watch each with a `dyno watch` of its own";
-        return Err(Error::usage("one target is watched at a time, and there are several", hint));
+        let hint = "run a separate `dyno watch` for each target";
+        return Err(Error::usage("`dyno watch` observes one target, but the plan names several", hint));
     }
     lead.emit(CampaignEvent::Reached);
     let reached = targets.first();
     let Length::Time(length) = plan.run.length() else {
-        return Err(Error::usage("a watch goes by time, and run.ops_per_session is set", "leave it out"));
+        return Err(Error::usage(
+            "`dyno watch` runs for a time, but run.ops_per_session is set",
+            "leave it out",
+        ));
     };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
     // Detects a machine that cannot be observed before the run is stored as started.
@@ -78,7 +81,7 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
     let is_overview = outcome.as_ref().is_ok_and(|record| record.series.full.is_some());
     let why = match keeper {
         Some(keeper) => keeper.finish(is_overview),
-        None => Some("the watch was taken for a short one".to_owned()),
+        None => Some("the watch was expected to be short".to_owned()),
     };
     lead.emit(CampaignEvent::RunOver);
     let mut record = match outcome {

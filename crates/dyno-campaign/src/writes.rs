@@ -79,10 +79,10 @@ fn require_workload_consent(
     } else if !lead.listener.allows_writes(&url, &lines)? {
         return Err(Error::usage(
             format!(
-                "{name} changes data of {url} that Dyno did not make, and has not run there before: {}",
+                "{name} changes data of {url} that Dyno did not create, and has not run there before: {}",
                 lines.join("; ")
             ),
-            "--allow-writes runs it, now and from then on",
+            "--allow-writes allows it, now and in later runs",
         ));
     }
     if let Some(file) = file

@@ -231,7 +231,8 @@ fn total(
                 measured.targets.iter().filter_map(|target| target.begin.as_ref().zip(target.end.as_ref()));
             hosts::of_all(&mut figures, job, delta, edges);
             if !is_one_device(job, of_targets) {
-                let why = "the targets' data is not on one block device of one host: see each target's own";
+                let why = "the targets' data is not on one block device of one host: see the figures of each \
+                           target";
                 metrics::device_names().for_each(|name| metrics::absent(&mut figures, name, why));
             }
         }
@@ -340,14 +341,14 @@ fn status(outcome: DriveOutcome, measured: &RunMeasurement) -> (Status, Vec<Stri
     if !measured.broken_off.is_empty() {
         let numbers: Vec<_> = measured.broken_off.iter().take(10).map(u32::to_string).collect();
         reasons.push(format!(
-            "{} sessions did not end within run.drain and were broken off: {}",
+            "{} sessions did not end within run.drain and were aborted: {}",
             measured.broken_off.len(),
             numbers.join(", ")
         ));
     }
     for reason in no_end() {
         if !reasons.iter().any(|known| known.contains(reason.as_str())) {
-            reasons.push(format!("there is no end snapshot: {reason}"));
+            reasons.push(format!("the end snapshot is missing: {reason}"));
         }
     }
     (status, reasons)

@@ -46,8 +46,8 @@ fn way_out() -> String {
     let limit = limit.map_or_else(|| "any number of".to_owned(), |files| files.to_string());
     // The hint comes first, because lists truncate long reasons.
     format!(
-        "`ulimit -n 65536`, or fewer sessions: {limit} files and connections are allowed, {PER_SESSION} for each session and {BESIDE} beside \
-         are needed"
+        "`ulimit -n 65536`, or fewer sessions: {limit} files and connections are allowed, {PER_SESSION} for \
+         each session and {BESIDE} more are needed"
     )
 }
 

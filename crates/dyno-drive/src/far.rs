@@ -139,7 +139,7 @@ impl RemoteHostThread {
                 Ok(_) => self.pending_answers = 0,
                 Err(TryRecvError::Empty) if self.pending_answers < OWED_MAX => self.pending_answers += 1,
                 Err(_) => {
-                    let words = format!("{}: nothing more was heard of it", self.host.url);
+                    let words = format!("{}: it stopped answering", self.host.url);
                     return self.lose(&SourceError {
                         kind: SourceErrorKind::Lost,
                         message: words,
@@ -181,7 +181,7 @@ impl RemoteHostThread {
                     return Err(lost.clone());
                 }
                 self.pending_answers = self.pending_answers.max(1);
-                Err(format!("{}: its counters were not there in time", self.host.url))
+                Err(format!("{}: its counters did not arrive in time", self.host.url))
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::observe::TargetSnapshot;
 /// Why a block device has no figures.
 const ELSEWHERE: &str = "the database runs on another host";
 /// Why there are figures of each target and none of all.
-const APART: &str = "the databases run on several hosts: see each target's own";
+const APART: &str = "the databases run on several hosts: see the figures of each target";
 
 /// What the machine of a target's database did between two moments, or why that is unknown.
 pub(crate) enum Machine<'a> {
@@ -67,7 +67,7 @@ pub(crate) fn far_delta(
     end: &TargetSnapshot,
 ) -> Result<HostDelta, String> {
     let remote_reading = |taken: &TargetSnapshot| -> Result<RemoteHostReading, String> {
-        let unasked = || Err(format!("{}: it was not asked", host.url));
+        let unasked = || Err(format!("{}: its counters were not read", host.url));
         taken.remote.clone().unwrap_or_else(unasked)
     };
     let (begin, end) = (remote_reading(begin)?, remote_reading(end)?);

@@ -33,7 +33,7 @@ fn pack<S: Serializer>(latency: &LatencyTally, serializer: S) -> Result<S::Ok, S
 
 fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyTally, D::Error> {
     let packed = Packed::deserialize(deserializer)?;
-    packed.to_coarse().ok_or_else(|| serde::de::Error::custom("these are no latencies of an interval"))
+    packed.to_coarse().ok_or_else(|| serde::de::Error::custom("invalid encoding of an interval's latencies"))
 }
 
 impl IntervalCounts {

@@ -180,7 +180,7 @@ impl CostProfiler {
         if self.connect == Connect::Session {
             session
                 .edge()
-                .map_err(|error| TargetError::database(format!("learning what transactions do: {error}")))?;
+                .map_err(|error| TargetError::database(format!("measuring what transactions do: {error}")))?;
         }
         let mut snapshot = observer.snapshot()?;
         if let Some(CounterReading::Value(commits)) = snapshot.portable.get_mut(&Counter::Commits) {
@@ -211,7 +211,7 @@ impl CostProfiler {
         let seconds = (self.clock.now_ns() - first_ns) as f64 / 1e9;
         if seconds > self.longest.as_secs_f64() {
             return Ok(Err(format!(
-                "one transaction took {seconds:.1} s, too long to do several of them first"
+                "one transaction took {seconds:.1} s, too long to measure several before the run"
             )));
         }
         for _ in 0..if self.singly { SINGLY } else { 0 } {
@@ -244,7 +244,7 @@ impl CostProfiler {
                 busy_ns = self.clock.now_ns() - began_ns;
             }
             if transactions == 0 {
-                return Ok(Err("it polls, and found nothing to do".to_owned()));
+                return Ok(Err("it polls, and found no work".to_owned()));
             }
             let after = self.read_counters(session, observer)?;
             let moved = counter_deltas(&before, &after)

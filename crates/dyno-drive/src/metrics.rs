@@ -21,7 +21,7 @@ pub(crate) type MetricMap = BTreeMap<String, Metric>;
 pub(crate) fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
         true => Metric::Value { value, unit },
-        false => Metric::Absent { absent: "it would be a division by zero".into() },
+        false => Metric::Absent { absent: "division by zero".into() },
     };
     metrics.insert(name.to_owned(), metric);
 }
@@ -102,7 +102,7 @@ pub(crate) fn withhold_unsure(metrics: &mut MetricMap, window: &Window) {
         return;
     }
     let absent = format!(
-        "{:.1} % of the work was done while the counters were read, so that a rate may be wrong by as much",
+        "{:.1} % of the work was done while the counters were read, so a rate may be wrong by as much",
         unsure * 100.0
     );
     for metric in metrics.values_mut() {
@@ -179,7 +179,7 @@ pub(crate) fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &s
 }
 
 /// Why a machine lacks a figure.
-const UNREAD: &str = "this host does not tell";
+const UNREAD: &str = "this host does not report it";
 
 /// The cost of this program itself; `ops_per_s` is used for the cost per operation.
 pub(crate) fn of_client(metrics: &mut MetricMap, host: &HostDelta, ops_per_s: f64) {
@@ -200,7 +200,7 @@ pub(crate) fn of_fleet(metrics: &mut MetricMap, client_cpus: Option<f64>, ops_pe
     let client = match client_cpus {
         Some(cpus) if ops_per_s > 0.0 => Ok(cpus * 1e6 / ops_per_s),
         Some(_) => Err("there were no operations"),
-        None => Err("a driver host does not tell"),
+        None => Err("a driver host does not report it"),
     };
     put_result(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
 }
@@ -251,9 +251,10 @@ pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
 
 /// Figures of a machine's block device that holds the data, or the reason why there are none.
 pub(crate) fn of_device(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
-    let device = host.and_then(|host| host.data_device().ok_or("the data is on no block device of its host"));
+    let device =
+        host.and_then(|host| host.data_device().ok_or("the data is not on a block device of its host"));
     for (name, unit, of) in DEVICE_FIGURES {
-        let figure = device.and_then(|device| of(device).ok_or("the device did nothing of the kind"));
+        let figure = device.and_then(|device| of(device).ok_or("the device had no such requests"));
         put_result(metrics, name, figure, unit);
     }
 }

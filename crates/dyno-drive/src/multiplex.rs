@@ -137,7 +137,7 @@ fn run(
     match outcome {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
-            multiplexer.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
+            multiplexer.shared.fail(format!("waiting for the sessions' sockets failed: {error}"));
         }
         Err(reason) => multiplexer.panicked(&reason),
     }

@@ -331,7 +331,7 @@ impl SamplerThread {
         match self.finished.recv_timeout(patience) {
             Ok(()) => self.waits_so_far(),
             Err(_) => {
-                Waits::Absent { absent: "the sampler of waits did not answer at the end of the run".into() }
+                Waits::Absent { absent: "the wait sampler did not answer at the end of the run".into() }
             }
         }
     }

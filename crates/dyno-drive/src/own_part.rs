@@ -26,7 +26,7 @@ use crate::summed::{of_workload, op_stats};
 use crate::thread_result::{HotCounts, SessionTimes};
 
 /// Why a target's own part lacks the figures of the whole machine.
-const OF_ALL: &str = "it is of all targets together: see the total";
+const OF_ALL: &str = "it is measured for all targets together: see the total";
 
 /// What the sessions in `results` did on the target at `at`, and what its counters show.
 pub(crate) fn own_part(
@@ -320,7 +320,7 @@ fn withhold_restarted(results: &[&SessionResult], counters: &mut Counters) {
     if !has_outage || counters.restart().is_none() {
         return;
     }
-    let absent = "the server was restarted in an outage: its counters began again".to_owned();
+    let absent = "the server restarted during an outage and reset its counters".to_owned();
     for counter in Counter::ALL {
         counters.portable.insert(counter, CounterDelta::Absent { absent: absent.clone() });
     }

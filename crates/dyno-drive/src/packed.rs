@@ -126,7 +126,7 @@ impl TryFrom<Vec<u8>> for Packed {
         let has_valid_buckets = packed.buckets().all(|(bucket, _)| bucket <= BUCKET_MAX);
         // Reading stops at an invalid bucket, so truncated or invalid data does not pack to itself again.
         let whole = has_valid_buckets && Self::pack(packed.buckets()) == packed;
-        if whole { Ok(packed) } else { Err("these bytes are no distribution of latencies") }
+        if whole { Ok(packed) } else { Err("invalid histogram encoding") }
     }
 }
 

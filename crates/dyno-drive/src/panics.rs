@@ -13,7 +13,7 @@ use dyno_engine::{ErrorClass, OpError};
 pub(crate) fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let message = words(payload.as_ref());
-        format!("the engine or its driver panicked, which is a fault in it: {message}")
+        format!("the engine or its driver panicked, which is a bug: {message}")
     })
 }
 
@@ -23,7 +23,7 @@ fn words(payload: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it gave no reason");
+        .unwrap_or("no reason given");
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
@@ -41,9 +41,9 @@ mod tests {
         assert_eq!(caught(|| 7), Ok(7));
         let number = 3;
         for (reason, words) in [
-            (caught(|| panic!("plain")), "a fault in it: plain"),
-            (caught(|| panic!("with {number}\n and more\n")), "a fault in it: with 3, and more"),
-            (caught(|| std::panic::panic_any(7)), "a fault in it: it gave no reason"),
+            (caught(|| panic!("plain")), "a bug: plain"),
+            (caught(|| panic!("with {number}\n and more\n")), "a bug: with 3, and more"),
+            (caught(|| std::panic::panic_any(7)), "a bug: no reason given"),
         ] {
             let reason: String = reason.map(|(): ()| ()).unwrap_err();
             assert!(reason.ends_with(words), "{reason}");

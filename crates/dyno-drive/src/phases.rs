@@ -81,16 +81,14 @@ fn counters(series: &Series, stretch: &Stage) -> Result<BTreeMap<String, f64>, &
     let inside = |at_s: f64| stretch.begin_s - same_s <= at_s && at_s < stretch.end_s - same_s;
     let points: Vec<_> = series.points.iter().filter(|point| inside(point.at_s)).collect();
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return Err("no interval of the series lies in it");
+        return Err("the phase contains no interval of the series");
     };
     let is_last = series.points.last().is_some_and(|point| point.at_s == last.at_s);
     let end_s = last.at_s + last.seconds;
     // The window's last interval ends with the window, which is slightly longer than planned.
     let ends = (end_s - stretch.end_s).abs() <= same_s || (is_last && end_s > stretch.end_s);
     if (first.at_s - stretch.begin_s).abs() > same_s || !ends {
-        return Err(
-            "its ends are none of intervals: another observe.interval, which divides the phases, tells them",
-        );
+        return Err("its ends are not ends of intervals: choose an observe.interval that divides the phases");
     }
     let seconds: f64 = points.iter().map(|point| point.seconds).sum();
     let rate = |name: &str| {
@@ -99,7 +97,11 @@ fn counters(series: &Series, stretch: &Stage) -> Result<BTreeMap<String, f64>, &
     };
     let rates: BTreeMap<String, f64> =
         METRICS.iter().filter_map(|name| Some(((*name).to_owned(), rate(name)?))).collect();
-    if rates.is_empty() { Err("the counters of an interval in it could not be read") } else { Ok(rates) }
+    if rates.is_empty() {
+        Err("the counters of an interval in the phase could not be read")
+    } else {
+        Ok(rates)
+    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,11 @@ impl Processors {
             _ => None,
         };
         let Some(shares) = shares else {
-            return metrics::absent(metrics, OTHERS_PCT, "this host does not tell whose its processors were");
+            return metrics::absent(
+                metrics,
+                OTHERS_PCT,
+                "this host does not report which processes used its processors",
+            );
         };
         host_counters.extend(shares.counters());
         match &shares.others_s {

@@ -28,9 +28,8 @@ impl Profiler {
     /// Starts it if the plan asks for it; takes a fraction of a second.
     pub(crate) fn start(job: &DriveJob<'_>) -> Self {
         let perf = job.plan.observe.perf.then(|| {
-            let cpus = cpus_online().ok_or(
-                "perf is a program of Linux, and this host does not tell how many processors it has",
-            )?;
+            let cpus = cpus_online()
+                .ok_or("perf requires Linux, and this host does not report its number of processors")?;
             let seconds = match job.plan.run.length() {
                 Length::Time(time) => time.0.as_secs_f64(),
                 Length::Ops(_) => UNKNOWN_S,
@@ -64,7 +63,7 @@ impl Profiler {
         let profile = self.perf.take()?.and_then(|perf| {
             let target = measured.targets.first();
             let edges = target.and_then(|target| target.begin.as_ref().zip(target.end.as_ref()));
-            let (begin, end) = edges.ok_or("the run has no whole window")?;
+            let (begin, end) = edges.ok_or("the run has no complete window")?;
             // Both clocks are the machine's monotonic one; ours has its own origin.
             let origin_ns = monotonic_ns().saturating_sub(job.clock.now_ns());
             let cut = ProfileWindow { begin_ns: origin_ns + begin.at_ns(), end_ns: origin_ns + end.at_ns() };

@@ -101,7 +101,7 @@ impl Results {
         )?;
         not(self.threads.len() > targets * (sessions + 1), "results of more threads than it has")?;
         for session in &self.sessions {
-            not(session.target >= targets, "results of a target that there is not")?;
+            not(session.target >= targets, "results of a target that does not exist")?;
             let is_apart = |many: &FoldedSessions| {
                 let most = u32::try_from(sessions).unwrap_or(u32::MAX);
                 let counts = [many.started, many.spans.1, many.late[0], many.late[1]];
@@ -112,21 +112,21 @@ impl Results {
                 "counts of more sessions than it has",
             )?;
             let is_sound = session.answers.as_ref().is_none_or(|answers| answers.is_sound(sessions, classes));
-            not(!is_sound, "losses of connections beyond all measure")?;
+            not(!is_sound, "an impossible number of lost connections")?;
             not(session.errors.len() > ERRORS_MAX, "more kinds of errors than a session can meet")?;
             let marked = session.marks.iter().flat_map(|marks| [&marks.low, &marks.high]).flatten();
             for life in marked.map(|mark| &mark.life).chain([&session.life]) {
                 not(life.ops.len() != classes, "results of other classes of operations")?;
-                not(!life.is_countable(), "counts beyond all measure")?;
+                not(!life.is_countable(), "impossible counts")?;
             }
         }
         for thread in &self.threads {
-            not(thread.target >= targets, "results of a target that there is not")?;
+            not(thread.target >= targets, "results of a target that does not exist")?;
             not(!thread.phases.is_empty() && thread.phases.len() != parts, "results of other phases")?;
             let of_phases = thread.phases.iter().map(|phase| &phase.classes);
             for each in of_phases.chain([&thread.classes]) {
                 not(!each.is_empty() && each.len() != classes, "results of other classes of operations")?;
-                not(each.iter().any(|class| !class.is_countable()), "counts beyond all measure")?;
+                not(each.iter().any(|class| !class.is_countable()), "impossible counts")?;
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use crate::thread_result::{ClassResult, PhaseResult};
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
 /// Why some commits have no time.
 const UNSEEN: &str =
-    "where the end of the update and of its commit arrived together, the commit has no time of its own";
+    "the ends of an update and of its commit arrived together, so the commit has no time of its own";
 
 /// Figures of every class with operations, and of `all`.
 pub(crate) fn op_stats(

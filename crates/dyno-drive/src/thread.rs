@@ -4,7 +4,7 @@
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
 
 /// The hint for a machine that cannot start another thread.
-pub(crate) const NO_THREAD: &str = "fewer sessions, or a higher limit of processes (`ulimit -u`)";
+pub(crate) const NO_THREAD: &str = "use fewer sessions, or raise the limit of processes (`ulimit -u`)";
 
 /// Lets the calling thread wake within nanoseconds of its deadline. By default the kernel may be 50 µs late,
 /// which would count as response time.

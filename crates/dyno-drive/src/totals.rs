@@ -77,7 +77,8 @@ fn sum_deltas(
 fn sum(job: &DriveJob<'_>, counter: Counter, parts: &[&Counters]) -> CounterDelta {
     if let Some((first, second)) = shared_by(job, Some(counter)) {
         let absent = format!(
-            "targets {} and {} are on one server, which counts it for both together: see each target's own",
+            "targets {} and {} are on one server, which counts it for both together: see the figures of each \
+             target",
             first + 1,
             second + 1
         );
@@ -158,7 +159,7 @@ fn first_reason(name: &str, parts: &[&MetricMap]) -> String {
     let reasons = parts.iter().enumerate().filter_map(|(at, part)| match part.get(name) {
         Some(Metric::Value { .. }) => None,
         Some(Metric::Absent { absent }) => Some(format!("target {}: {absent}", at + 1)),
-        None => Some(format!("target {} does not tell", at + 1)),
+        None => Some(format!("target {} does not report it", at + 1)),
     });
     reasons.into_iter().next().unwrap_or_default()
 }
@@ -213,7 +214,8 @@ pub(crate) fn waits(job: &DriveJob<'_>, parts: &[&Waits]) -> Waits {
 fn foreign_activity(job: &DriveJob<'_>, parts: &[&ForeignActivity]) -> ForeignActivity {
     if let Some((first, second)) = shared_by(job, None) {
         let absent = format!(
-            "targets {} and {} are on one server and see each other's sessions: see each target's own",
+            "targets {} and {} are on one server and see each other's sessions: see the figures of each \
+             target",
             first + 1,
             second + 1
         );

@@ -152,7 +152,7 @@ pub(crate) fn withhold_reset_counters(counters: &mut Counters, end: &Snapshot) {
     };
     let reset_counters: Vec<Counter> = counters.portable.keys().copied().filter(anew).collect();
     for counter in reset_counters {
-        let absent = "it was reset inside the interval".to_owned();
+        let absent = "it was reset during the interval".to_owned();
         counters.portable.insert(counter, dyno_record::CounterDelta::Absent { absent });
     }
 }

@@ -88,7 +88,7 @@ impl Watcher {
         match (&self.sampler, &self.waits) {
             (Some(sampler), _) => sampler.waits_so_far(),
             (None, Some(waits)) => waits.clone(),
-            (None, None) => Waits::Absent { absent: "nobody samples".to_owned() },
+            (None, None) => Waits::Absent { absent: "no wait sampler runs".to_owned() },
         }
     }
 

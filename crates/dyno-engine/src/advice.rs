@@ -12,7 +12,7 @@ const EXTRA_CONNECTIONS: u64 = 4;
 
 /// Part of findings about a user with all privileges, such as a superuser. Findings with these words do not
 /// report a missing privilege.
-pub const MORE_POWER_THAN_NEEDED: &str = "a run needs no such power";
+pub const MORE_POWER_THAN_NEEDED: &str = "a run needs fewer privileges";
 
 /// Builds the finding of a check, with a severity.
 pub fn advice(
@@ -80,7 +80,7 @@ pub fn only_read(state: &str) -> Advice {
     note(
         "writable",
         format!("{state}; the sessions only read"),
-        "loading and updates need a server that takes writes",
+        "loads and updates need a server that accepts writes",
     )
 }
 
@@ -105,7 +105,7 @@ pub fn own_block_size(
 ) -> Result<Bytes, TargetError> {
     match wish {
         Some(wish) if wish != own => {
-            let message = format!("data.block_size is {wish}, and {whose} {own}");
+            let message = format!("data.block_size is {wish}, but {whose} {own}");
             Err(TargetError::unsupported(message).hint(format!("leave data.block_size out, or {way_out}")))
         }
         _ => Ok(own),
@@ -116,17 +116,17 @@ pub fn own_block_size(
 pub fn data(state: &Result<DataState, TargetError>, spec: &DataSpec) -> Advice {
     match state {
         Ok(DataState::Loaded { spec: stored, at, .. }) if stored == spec => {
-            ok("data", format!("the plan's data is loaded, since {at}"))
+            ok("data", format!("the plan's data is loaded (since {at})"))
         }
         Ok(DataState::Partial { spec: partial, rows, .. }) if partial == spec => {
             let all = spec.total_rows();
-            let finding = format!("a load of the plan's data was broken off after {rows} of {all} rows");
+            let finding = format!("a load of the plan's data was interrupted after {rows} of {all} rows");
             note("data", finding, "dyno load resumes it")
         }
         Ok(DataState::Empty) => note("data", "nothing is loaded yet", "dyno load"),
         Ok(_) => {
             let way_out = "dyno load --replace, or change section [data] of the plan";
-            fail("data", "other data than the plan's is there", way_out)
+            fail("data", "other data than the plan's is loaded", way_out)
         }
         Err(error) => failed("data", error),
     }
@@ -190,7 +190,7 @@ mod tests {
         let chosen = |wish| own_block_size(wish, Bytes(8192), "blocks here have", "look elsewhere");
         assert_eq!((chosen(None).unwrap(), chosen(Some(Bytes(8192))).unwrap()), (Bytes(8192), Bytes(8192)));
         let error = chosen(Some(Bytes(4096))).unwrap_err();
-        assert_eq!(error.message, "data.block_size is 4K, and blocks here have 8K");
+        assert_eq!(error.message, "data.block_size is 4K, but blocks here have 8K");
         assert_eq!(error.hint, "leave data.block_size out, or look elsewhere");
     }
 }

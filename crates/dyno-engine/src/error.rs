@@ -171,7 +171,7 @@ dyno_plan::names! {
 }
 
 /// The hint for a write of a read-only session: how to allow writes.
-pub const ALLOW_WRITES: &str = "write `writes = true` at the top of workload.toml to let it write";
+pub const ALLOW_WRITES: &str = "to allow writes, set `writes = true` at the top of workload.toml";
 
 /// The error of a failed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]

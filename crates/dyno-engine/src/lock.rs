@@ -170,15 +170,16 @@ pub fn server_busy(target: &str, holder: Option<&Holder>, place: Option<&str>, e
     let place = place.map_or(String::new(), |place| format!(", in {place}"));
     let message = format!("the server of {target} is in use by {}{place}", describe_holder(holder));
     TargetError::new(TargetErrorKind::Busy, message).hint(format!(
-        "wait until it has ended: redo, writes and CPU are the server's, so each would measure the other; with target.shared = \
-         true in both plans they run side by side, and the server's figures are marked; {end}"
+        "wait until it ends: redo, writes and CPU are counted for the whole server, so each run would \
+        include the other's activity; with target.shared = true in both plans they run at the same time, \
+        and the server's figures are marked; {end}"
     ))
 }
 
 fn describe_holder(holder: Option<&Holder>) -> String {
     match holder {
         Some(holder) => holder.to_string(),
-        None => "another dyno, which has not said yet which one it is".to_owned(),
+        None => "another dyno process that has not identified itself yet".to_owned(),
     }
 }
 

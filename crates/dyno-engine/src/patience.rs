@@ -66,9 +66,14 @@ pub fn within<T: Send + 'static>(
         None if cancel.is_cancelled() => {
             Err(TargetError::new(TargetErrorKind::Cancelled, format!("stopped while {doing}")))
         }
-        None => Err(TargetError::unreachable(format!("the database gave no answer within {} s while {doing}", limit.as_secs()),
-        )
-        .hint("somebody may hold a lock on the test tables, or the server stands still: see who is connected to it")),
+        None => Err(TargetError::unreachable(format!(
+            "the database did not answer within {} s while {doing}",
+            limit.as_secs()
+        ))
+        .hint(
+            "another session may hold a lock on the test tables, or the server hangs: check which \
+            sessions are connected",
+        )),
     }
 }
 

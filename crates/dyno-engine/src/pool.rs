@@ -96,8 +96,8 @@ pub fn run<L: LoadConnector>(
 
 /// The error of a load that the user stopped.
 pub fn cancelled() -> TargetError {
-    TargetError::new(TargetErrorKind::Cancelled, "the load was stopped before its end")
-        .hint("load again to resume it, or drop what is there")
+    TargetError::new(TargetErrorKind::Cancelled, "the load was stopped before it finished")
+        .hint("load again to resume it, or drop the loaded data")
 }
 
 fn worker<L: LoadConnector>(

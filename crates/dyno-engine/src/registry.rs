@@ -54,8 +54,8 @@ impl EngineRegistry {
         let matching_engine = self.engines.iter().find(|engine| engine.spec.has_scheme(&url.scheme));
         matching_engine.ok_or_else(|| {
             let examples: Vec<&str> = self.specs.examples().collect();
-            TargetError::unsupported(format!("there is no engine for {:?} URLs", url.scheme))
-                .hint(format!("this program was built with: {}", examples.join(", ")))
+            TargetError::unsupported(format!("no engine supports {:?} URLs", url.scheme))
+                .hint(format!("this build supports: {}", examples.join(", ")))
         })
     }
 
@@ -82,7 +82,7 @@ impl EngineRegistry {
         match engine.open_through {
             Some(open) if engine.spec.has_scheme(&observe.scheme) => open(url, observe, options),
             _ => Err(TargetError::unsupported(format!(
-                "{} databases are not driven through a pooler",
+                "{} databases cannot be tested through a pooler",
                 url.scheme
             ))
             .hint("leave target.observe_url out")),

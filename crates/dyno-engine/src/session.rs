@@ -55,7 +55,7 @@ impl SessionSetup {
         match kind {
             TargetErrorKind::Data => error.hint("load the data first, as this user: dyno load"),
             TargetErrorKind::Privilege => {
-                error.hint(format!("run as the user that loaded the data, or grant it {rights}"))
+                error.hint(format!("connect as the user that loaded the data, or grant this user {rights}"))
             }
             _ => error,
         }

@@ -59,7 +59,7 @@ pub fn misfit(types: &[Type], values: &[Value<'_>]) -> Box<OpError> {
     let place = values.iter().zip(types).position(|(value, &of)| !value.fits(of));
     let message = match place {
         Some(place) => {
-            format!("parameter {} is {:?} and was given {:?}", place + 1, types[place], values[place])
+            format!("parameter {} has type {:?} and was given {:?}", place + 1, types[place], values[place])
         }
         None => format!("{} values were given for {} parameters", values.len(), types.len()),
     };
@@ -75,7 +75,11 @@ pub fn unknown(statement: StatementId) -> Box<OpError> {
 /// The error of a session that does not support pipelines.
 #[cold]
 pub fn no_pipeline() -> Box<OpError> {
-    OpError::fatal("pipeline", "the session sends each request when the one before is answered")
+    OpError::fatal(
+        "pipeline",
+        "the session does not support pipelines: it waits for each answer before it \
+        sends the next request",
+    )
 }
 
 /// What the session reads from a statement's answer.

@@ -208,9 +208,9 @@ pub fn all_taken(part: &RowBatch<'_>, took: u64) -> Result<(), TargetError> {
     let RowBatch { table, rows, .. } = part;
     Err(TargetError::new(
         TargetErrorKind::Data,
-        format!("{rows} rows were sent to {table} and the database took {took}"),
+        format!("{rows} rows were sent to {table}, but the database stored {took}"),
     )
-    .hint("look for triggers on the table"))
+    .hint("check the table for triggers"))
 }
 
 /// Appends the row generated last as a line, in the format of PostgreSQL's `COPY` and MySQL's `LOAD DATA`.

@@ -145,7 +145,8 @@ pub trait Target: Dataset + DurabilityProof {
     /// reached.
     fn observed_statements(&self, _asked: &StatementQuery) -> Result<ObservedStatements, TargetError> {
         Err(TargetError::unsupported(format!("{} keeps no statistics of statements", self.url())).hint(
-            "write the statements into a folder yourself: `dyno init --workload shop` writes an example to begin with",
+            "write the statements into a workload folder yourself; `dyno init --workload shop` creates an \
+            example",
         ))
     }
 
@@ -210,9 +211,10 @@ pub trait Target: Dataset + DurabilityProof {
     /// The target cannot be reached, or refuses; or nothing is visible from outside.
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
         Err(TargetError::unsupported(format!(
-            "{} cannot be watched: this engine lives in the process that uses it, and keeps no counters that another one could read",
+            "{} cannot be watched: this engine runs inside the process that uses it and exposes no \
+            counters to other processes",
             self.url()
         ))
-        .hint("watch the program that uses it; `dyno run` measures a load of its own"))
+        .hint("monitor the program that uses it; `dyno run` measures a load that Dyno generates"))
     }
 }

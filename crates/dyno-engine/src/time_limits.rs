@@ -57,7 +57,7 @@ pub fn time_limits(limits: &[TimeLimit], plan: &Plan, way_out: &str) -> Advice {
     let applies = |limit: &&TimeLimit| is_custom || limit.ends != TimeLimitScope::Statement;
     let limits: Vec<&TimeLimit> = limits.iter().filter(applies).collect();
     if limits.is_empty() {
-        return ok(CHECK, "no time limit of the server ends sessions of this plan or what they do");
+        return ok(CHECK, "no time limit of the server ends sessions of this plan or their work");
     }
     let texts: Vec<String> = limits.iter().map(|limit| shown(limit)).collect();
     let text = texts.join(", ");
@@ -69,7 +69,7 @@ pub fn time_limits(limits: &[TimeLimit], plan: &Plan, way_out: &str) -> Advice {
     {
         return fail(
             CHECK,
-            format!("a run of {} s is longer than sessions live: {text}", planned.as_secs()),
+            format!("a run of {} s is longer than the server lets sessions live: {text}", planned.as_secs()),
             way_out,
         );
     }
@@ -77,7 +77,7 @@ pub fn time_limits(limits: &[TimeLimit], plan: &Plan, way_out: &str) -> Advice {
         |limit: &&TimeLimit| matches!(limit.ends, TimeLimitScope::Session | TimeLimitScope::IdleSession);
     match limits.iter().any(ends_sessions) {
         true => warn(CHECK, format!("the server ends sessions of runs and loads: {text}"), way_out),
-        false => note(CHECK, format!("sessions of this plan keep limits of the server: {text}"), way_out),
+        false => note(CHECK, format!("limits of the server apply to sessions of this plan: {text}"), way_out),
     }
 }
 

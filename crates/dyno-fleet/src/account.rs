@@ -41,12 +41,12 @@ pub(crate) fn unpack(inbox: &AgentInbox, shape: &ResultShape) -> Vec<Option<Agen
     for (rank, handed) in unpacked {
         match handed {
             Ok(handed) => all[rank] = Some(handed),
-            Err(why) => inbox.mark_lost(rank, format!("what it handed in is none of this run: {why}")),
+            Err(why) => inbox.mark_lost(rank, format!("its results do not belong to this run: {why}")),
         }
     }
     for (rank, handed) in all.iter().enumerate() {
         if handed.is_none() {
-            inbox.mark_lost(rank, "what it handed in was not read".to_owned());
+            inbox.mark_lost(rank, "its results were not read".to_owned());
         }
     }
     all

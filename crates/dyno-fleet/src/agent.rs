@@ -198,7 +198,7 @@ impl Agent<'_, '_> {
     /// The controller that has reserved the agent, or a run that is still ending.
     fn busy(&self) -> Option<Leader> {
         let ends = || {
-            let words = format!("run {}, which ends", self.running.as_ref()?.run_id);
+            let words = format!("run {}, which is ending", self.running.as_ref()?.run_id);
             Some(Leader { id: String::new(), words })
         };
         self.reserved.as_ref().map(|reserved| reserved.leader.clone()).or_else(ends)
@@ -237,7 +237,7 @@ impl Agent<'_, '_> {
             AgentRequest::Lead { leader, order } => {
                 let led = match self.is_reserved_by(&leader) {
                     true => self.start_part(*order),
-                    false => Err("it is not reserved by the leader that sends this".to_owned()),
+                    false => Err("it is not reserved by the sender of this request".to_owned()),
                 };
                 let answer = match led {
                     Ok(()) => AgentReply::Leads(Box::new(dyno_host::facts(&[])), ProcessAddress::this()),
@@ -290,7 +290,7 @@ impl Agent<'_, '_> {
         }
         if silence_ms == 0 || silence_ms > SILENCE_MAX_MS {
             return AgentReply::Refused(format!(
-                "{silence_ms} ms of silence: up to {SILENCE_MAX_MS} are borne"
+                "invalid silence limit of {silence_ms} ms: the maximum is {SILENCE_MAX_MS}"
             ));
         }
         self.leader_contact.follow(Some(&leader), self.clock.now_ns());
@@ -301,7 +301,7 @@ impl Agent<'_, '_> {
 
     fn start_part(&mut self, mut order: AgentOrder) -> Result<(), String> {
         if let Some(running) = &self.running {
-            return Err(format!("it leads run {}", running.run_id));
+            return Err(format!("it already takes part in run {}", running.run_id));
         }
         check(&order)?;
         let may_write = self.options.policy.admit(&mut order.plan)?;
@@ -309,7 +309,8 @@ impl Agent<'_, '_> {
         let kept_count = self.run_store.all().len();
         if kept_count >= KEPT_MAX {
             return Err(format!(
-                "it keeps {kept_count} runs that nobody has collected; `dyno collect` fetches them, or empty {}",
+                "it stores {kept_count} runs that were not collected; fetch them with `dyno collect`, or \
+                 empty {}",
                 self.options.keep.display()
             ));
         }
@@ -354,7 +355,10 @@ impl Agent<'_, '_> {
             (None, _) => false,
         };
         if !is_delivered {
-            self.answer(message, &AgentReply::Refused(format!("it does not lead run {}", plain(run_id))));
+            self.answer(
+                message,
+                &AgentReply::Refused(format!("it does not take part in run {}", plain(run_id))),
+            );
         }
     }
 }

@@ -91,8 +91,8 @@ impl ClockMap {
     pub fn ahead(&self, own_ns: u64) -> Result<ClockOffset, String> {
         if self.exchanges.is_empty() {
             return Err(match self.impossible {
-                0 => "its clock was never asked".to_owned(),
-                _ => "its clock says what cannot be".to_owned(),
+                0 => "its clock was never read".to_owned(),
+                _ => "its clock returned impossible values".to_owned(),
             });
         }
         let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -105,7 +105,8 @@ impl ClockMap {
         // Both bounds are floating-point sums of large numbers, so they may be off by some nanoseconds.
         if least > most + 1_000.0 {
             return Err(format!(
-                "its clock does not run at the speed of this host's: it is ahead by at least {:.3} ms and at most {:.3} ms",
+                "its clock does not run at the speed of this host's clock: it is ahead by at least {:.3} ms \
+                 and at most {:.3} ms",
                 least / 1e6,
                 most / 1e6
             ));
@@ -263,7 +264,7 @@ mod tests {
         let mut map = ClockMap::default();
         map.note(Exchange { asked_ns: 10, heard_ns: 5_000, said_ns: 90_000, answered_ns: 20 });
         map.note(Exchange { asked_ns: 10, heard_ns: 5_000, said_ns: 4_000, answered_ns: 20 });
-        assert!(map.ahead(10).unwrap_err().contains("cannot be"));
+        assert!(map.ahead(10).unwrap_err().contains("impossible values"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn decode_with_payload<T: DeserializeOwned>(bytes: &[u8]) -> Result<(
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (head, rest) = end.map_or((bytes, &[][..]), |end| (&bytes[..end], &bytes[end + 1..]));
     let read =
-        serde_json::from_slice(head).map_err(|error| format!("no message of this version: {error}"))?;
+        serde_json::from_slice(head).map_err(|error| format!("not a message of this version: {error}"))?;
     Ok((read, rest))
 }
 

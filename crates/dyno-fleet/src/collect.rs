@@ -145,7 +145,7 @@ impl FleetCollector {
             if hello.protocol != PROTOCOL || hello.version != version {
                 return Err(FleetError::Agents {
                     problem: format!(
-                        "the agent {name} keeps runs of dyno {}, and this is dyno {version}",
+                        "the agent {name} stores runs of dyno {}, but this is dyno {version}",
                         plain(&hello.version)
                     ),
                     hint: "collect with the version that measured them".to_owned(),
@@ -248,7 +248,7 @@ impl CollectedRun {
                 ..FleetHost::default()
             };
             match self.parts.iter().find(|part| part.order.rank == rank) {
-                None => host.lost = Some("what it measured was found nowhere".to_owned()),
+                None => host.lost = Some("its results were not found".to_owned()),
                 Some(part) => {
                     host.name.clone_from(&part.name);
                     match hand_in::unpack_results(&part.packed, shape, numbers.len()) {
@@ -276,7 +276,7 @@ impl CollectedRun {
 fn part_error(name: &str, run: &KeptRun, why: &str) -> FleetError {
     FleetError::Agents {
         problem: format!("run {} cannot be fetched from {name}: {}", plain(&run.run_id), plain(why)),
-        hint: "it stays where it is; try again, or copy the folder of --keep and give it with --from"
+        hint: "the agent still stores it; try again, or copy its --keep folder and give it with --from"
             .to_owned(),
     }
 }
@@ -293,7 +293,7 @@ fn pieces(wire: &Wire, subject: &str, run: &KeptRun) -> Result<Vec<u8>, String> 
         let piece_count = match answer {
             AgentReply::Piece { of } if (1..=most).contains(&of) => of,
             AgentReply::Refused(why) => return Err(why),
-            _ => return Err("an answer that is not understood".to_owned()),
+            _ => return Err("an unexpected answer".to_owned()),
         };
         all.extend_from_slice(piece);
         number += 1;
@@ -305,7 +305,8 @@ fn pieces(wire: &Wire, subject: &str, run: &KeptRun) -> Result<Vec<u8>, String> 
 
 /// Splits kept bytes into the order and the packed results.
 fn decode_part(bytes: &[u8]) -> Result<(AgentOrder, Vec<u8>), String> {
-    let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("no order stands before it")?;
+    let end =
+        bytes.iter().position(|&byte| byte == b'\n').ok_or("the order before the results is missing")?;
     let order: AgentOrder = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
     crate::order_check::check(&order)?;
     Ok((order, bytes[end + 1..].to_vec()))

@@ -69,7 +69,8 @@ impl AgentRunPart<'_> {
         let needs =
             |context: &TargetContext| needs(plan, &owns, context.target.engine(), context.target.dialect());
         if !self.may_write && targets.iter().any(|target_context| needs(target_context).writes()) {
-            let why = "the run changes data, and this agent's list of targets does not allow writes there (writes = true)";
+            let why = "the run changes data, but this agent's list of targets does not allow writes there \
+                       (writes = true)";
             return self.report_failure(why, steps);
         }
         let job = DriveJob {

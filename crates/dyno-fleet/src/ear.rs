@@ -146,7 +146,7 @@ impl AgentInbox {
             Upload::Intervals { rank, .. } | Upload::Piece { rank, .. } => *rank as usize,
         };
         let Some(slot) = self.slots.get(rank) else {
-            return Receipt::Refused(format!("there is no host of rank {rank}"));
+            return Receipt::Refused(format!("no host has rank {rank}"));
         };
         slot.member.note_contact();
         let outcome = match upload {
@@ -159,7 +159,7 @@ impl AgentInbox {
         match outcome {
             Ok(()) => Receipt::Have,
             Err(why) => {
-                self.mark_lost(rank, format!("it sent what cannot be: {why}"));
+                self.mark_lost(rank, format!("it sent invalid data: {why}"));
                 Receipt::Refused(why)
             }
         }

@@ -33,7 +33,7 @@ pub enum FleetError {
         hint: String,
     },
     /// The user cancelled before all driver hosts were reserved.
-    #[error("stopped before all driver hosts were there")]
+    #[error("stopped before all driver hosts were reserved")]
     Cancelled,
     /// Results cannot be stored, or cannot be read from disk.
     #[error("{what}: {source}")]

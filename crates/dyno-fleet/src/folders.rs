@@ -47,7 +47,7 @@ pub(crate) fn pack_folders(folders: &Folders) -> Result<Vec<u8>, String> {
     packed.write_all(&text).map_err(|error| error.to_string())?;
     let packed = packed.finish().map_err(|error| error.to_string())?;
     match text.len() as u64 > FOLDERS_TEXT_MAX || packed.len() > FOLDERS_BYTES_MAX {
-        true => Err(format!("{} bytes, packed {}: too much to be sent", text.len(), packed.len())),
+        true => Err(format!("{} bytes, {} compressed: too large to send", text.len(), packed.len())),
         false => Ok(packed),
     }
 }

@@ -52,7 +52,8 @@ impl NatsFleet {
     ) -> Result<Self, FleetError> {
         let usage = |problem: String, hint: &str| FleetError::Usage { problem, hint: hint.to_owned() };
         if options.hosts == 0 || options.hosts > HOSTS_MAX {
-            let problem = format!("--hosts {}: from 1 to {HOSTS_MAX} hosts can drive", options.hosts);
+            let problem =
+                format!("--hosts {}: a run can use from 1 to {HOSTS_MAX} driver hosts", options.hosts);
             return Err(usage(problem, "leave --hosts out, and this host drives alone"));
         }
         let subjects = Subjects::of(&options.group).map_err(|problem| usage(problem, ""))?;
@@ -61,7 +62,7 @@ impl NatsFleet {
         {
             return Err(usage(
                 format!("{} weights for {} hosts", weights.len(), options.hosts),
-                "one whole number from 1 for each host, in the order of ranks",
+                "give one whole number of at least 1 for each host, in the order of ranks",
             ));
         }
         let wire = Arc::new(Wire::reach(&options.access)?);
@@ -212,7 +213,7 @@ impl NatsFleet {
                         members.len(),
                         members[idle].name
                     ),
-                    hint: "fewer --hosts, or more sessions (run.sessions_per_schema)".to_owned(),
+                    hint: "use fewer --hosts, or more sessions (run.sessions_per_schema)".to_owned(),
                 });
             }
         };
@@ -271,7 +272,7 @@ impl WorkerPoolFactory for NatsFleet {
         let orders: Vec<_> = orders.collect();
         if let Some((_, bytes)) = orders.iter().find(|(_, bytes)| bytes.len() > MESSAGE_BYTES_MAX) {
             return Err(TargetError::unsupported(format!(
-                "the plan takes {} bytes, more than the {MESSAGE_BYTES_MAX} that agents are sent",
+                "the plan has {} bytes, more than the limit of {MESSAGE_BYTES_MAX} for agents",
                 bytes.len()
             )));
         }

@@ -41,7 +41,7 @@ pub(crate) fn unpack_results(
         serde_json::from_slice(&text).map_err(|error| format!("it cannot be read: {error}"))?;
     handed.results.check(shape, sessions)?;
     if handed.broken_off.len() > sessions || handed.stuck.len() > 64 {
-        return Err("more sessions broken off than it has".to_owned());
+        return Err("more aborted sessions than it has".to_owned());
     }
     Ok(handed)
 }

@@ -47,7 +47,7 @@ impl KeptRunStore {
     /// Opens the folder, and creates it if it is missing.
     pub(crate) fn open(folder: &Path) -> Result<Self, FleetError> {
         let failed =
-            |source| FleetError::Kept { what: format!("{} cannot be made", folder.display()), source };
+            |source| FleetError::Kept { what: format!("{} cannot be created", folder.display()), source };
         tighten(folder).and_then(|()| private_file::create_folder(folder)).map_err(failed)?;
         // Tests writing now, so that a run does not fail after it has measured.
         let probe = folder.join(format!(".probe-{}", std::process::id()));
@@ -111,7 +111,7 @@ impl KeptRunStore {
     fn path(&self, run_id: &str) -> std::io::Result<PathBuf> {
         match is_name(run_id) {
             true => Ok(self.0.join(format!("{run_id}.kept"))),
-            false => Err(std::io::Error::other("this is no name of a run")),
+            false => Err(std::io::Error::other("this is not the name of a run")),
         }
     }
 }

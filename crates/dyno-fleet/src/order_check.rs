@@ -9,11 +9,11 @@ pub(crate) fn check(order: &AgentOrder) -> Result<(), String> {
     let AgentOrder { plan, targets, weights, rank, run_id, .. } = order;
     let sessions = plan.workload_shares().fold(0u64, |sum, side| sum + u64::from(side.sessions));
     let problem = if !is_name(run_id) {
-        "its name is none of a run"
+        "its name is not that of a run"
     } else if sessions == 0 || sessions > u64::from(SESSIONS_MAX) {
         "it has no sessions, or too many"
     } else if weights.is_empty() || weights.len() > HOSTS_MAX || weights.contains(&0) {
-        "its weights are none of hosts"
+        "its weights are invalid"
     } else if *rank as usize >= weights.len() {
         "its rank is not below its number of hosts"
     } else if targets.is_empty() || targets.len() != plan.target.all().len() || targets.len() > 64 {
@@ -23,5 +23,5 @@ pub(crate) fn check(order: &AgentOrder) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(format!("this is no part of a run: {problem}"))
+    Err(format!("invalid part of a run: {problem}"))
 }

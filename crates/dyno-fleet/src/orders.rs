@@ -37,23 +37,29 @@ pub(crate) fn order(
 pub(crate) fn refuse_unfit(job: &DriveJob<'_>) -> Result<(), TargetError> {
     let refused = |why: String, hint: &str| Err(TargetError::unsupported(why).hint(hint.to_owned()));
     if let Some(context) = job.targets.iter().find(|aim| aim.target.capabilities().ephemeral) {
-        let why =
-            format!("{} is in the memory of one process, and no other host reaches it", context.target.url());
-        return refused(why, "a database in a file or on a server");
+        let why = format!(
+            "{} is in the memory of one process, so no other host can reach it",
+            context.target.url()
+        );
+        return refused(why, "use a database in a file or on a server");
     }
     if let Some(target_context) = job.targets.iter().find(|aim| aim.identity.counting.in_process) {
         let why = format!(
-            "{} counts in the process that uses it, so its counters tell nothing of what other hosts do",
+            "{} counts in the process that uses it, so its counters do not include the work of other hosts",
             target_context.target.url()
         );
-        return refused(why, "a database with a server");
+        return refused(why, "use a database with a server");
     }
     if job.custom_workloads.iter().any(|own| own.bulk().is_some()) {
-        let why = "a load takes the parts of a table as they come, and only one host knows which are left";
+        let why =
+            "a load distributes the parts of a table while it runs, and only one host knows which remain";
         return refused(why.to_owned(), "leave --hosts out for it");
     }
     if job.targets.iter().any(|first_context| first_context.ack_ledger.is_some()) {
-        return refused("what is to be proved is noted on one host".to_owned(), "leave --hosts out");
+        return refused(
+            "a proof records acknowledged commits on one host only".to_owned(),
+            "leave --hosts out",
+        );
     }
     if job.plan.sessions() > SESSIONS_MAX || job.targets.len() > 64 {
         return refused(

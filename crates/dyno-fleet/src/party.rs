@@ -75,7 +75,7 @@ impl AgentGroup {
                     statuses[rank].late_ns = statuses[rank].late_ns.max(late_ns);
                 }
                 Some(Ok(AgentReply::Refused(why))) => self.inbox.mark_lost(rank, plain(&why)),
-                Some(_) => self.inbox.mark_lost(rank, "it answers what is not understood".to_owned()),
+                Some(_) => self.inbox.mark_lost(rank, "it sent an unexpected answer".to_owned()),
                 None => {
                     let why = format!("no answer within {:.1} s", self.silence.as_secs_f64());
                     self.inbox.mark_lost(rank, why);
@@ -102,7 +102,7 @@ impl AgentGroup {
         let hanging: Vec<usize> = (0..statuses.len()).filter(|rank| hangs(&statuses[*rank])).collect();
         drop(statuses);
         for rank in hanging {
-            self.inbox.mark_lost(rank, "its agent answers, and tells nothing of its sessions".to_owned());
+            self.inbox.mark_lost(rank, "its agent answers, but does not report on its sessions".to_owned());
         }
     }
 
@@ -140,7 +140,7 @@ impl AgentGroup {
             }
             if Instant::now() >= until {
                 for rank in waits_for {
-                    self.inbox.mark_lost(rank, "it handed in nothing in time".to_owned());
+                    self.inbox.mark_lost(rank, "it did not send its results in time".to_owned());
                 }
                 return;
             }
@@ -156,8 +156,8 @@ pub(crate) const NATS_LOST: &str = "the connection to the NATS server was lost";
 fn silence_words(is_connected: bool, silent_for: Duration) -> String {
     let seconds = silent_for.as_secs_f64();
     match is_connected {
-        true => format!("nothing was heard of it for {seconds:.1} s"),
-        false => format!("{NATS_LOST}: nothing was heard of the driver hosts for {seconds:.1} s"),
+        true => format!("no message from it for {seconds:.1} s"),
+        false => format!("{NATS_LOST}: no message from the driver hosts for {seconds:.1} s"),
     }
 }
 
@@ -178,10 +178,10 @@ mod tests {
         let silent_for = Duration::from_millis(2_500);
         let loss =
             |is_connected| loss_words("driver host 1 of 2 (a1)", &silence_words(is_connected, silent_for));
-        assert_eq!(loss(true), "driver host 1 of 2 (a1) was lost: nothing was heard of it for 2.5 s");
+        assert_eq!(loss(true), "driver host 1 of 2 (a1) was lost: no message from it for 2.5 s");
         assert_eq!(
             loss(false),
-            "the connection to the NATS server was lost: nothing was heard of the driver hosts for 2.5 s"
+            "the connection to the NATS server was lost: no message from the driver hosts for 2.5 s"
         );
     }
 }

@@ -55,7 +55,9 @@ impl PieceAssembler {
         let whole: Vec<u8> = there.into_iter().flatten().flatten().collect();
         match checksum(&whole) == all_sum {
             true => Ok(Some(whole)),
-            false => Err("what arrived is not what was sent: its checksum differs".to_owned()),
+            false => {
+                Err("the received data differs from the sent data: its checksum does not match".to_owned())
+            }
         }
     }
 }

@@ -35,14 +35,14 @@ pub(crate) fn have_led(
         match answer.map(|bytes| decode::<AgentReply>(&bytes)) {
             Some(Ok(AgentReply::Leads(host, process))) => hosts.push((*host, process)),
             Some(Ok(AgentReply::Refused(why))) => refusals.push(format!("{name} refuses: {}", plain(&why))),
-            Some(_) => refusals.push(format!("{name} answers what is not understood")),
+            Some(_) => refusals.push(format!("{name} sent an unexpected answer")),
             None => refusals.push(format!("{name} did not answer within {} s", LEADS_MAX.as_secs())),
         }
     }
     if refusals.is_empty() {
         return Ok(hosts);
     }
-    let words = format!("the run cannot be led from all hosts: {}", refusals.join("; "));
+    let words = format!("the run cannot start on all hosts: {}", refusals.join("; "));
     Err(TargetError::new(TargetErrorKind::Database, words))
 }
 
@@ -60,10 +60,10 @@ pub(crate) fn wait_reached(
             for (status, slot) in statuses.iter().zip(&inbox.slots) {
                 let name = &slot.member.name;
                 if let Some(why) = status.worker_status.failure.as_ref().or(status.lost_reason.as_ref()) {
-                    return refused(format!("the run cannot be led from {name}: {why}"));
+                    return refused(format!("the run cannot start on {name}: {why}"));
                 }
                 if slot.member.silent_for() >= silence {
-                    return refused(format!("the driver host {name} is not heard of any more"));
+                    return refused(format!("the driver host {name} no longer answers"));
                 }
             }
             if statuses.iter().all(|agent| agent.reached) {

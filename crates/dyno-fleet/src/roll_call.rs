@@ -68,12 +68,14 @@ pub(crate) fn version_mismatch(hello: &AgentHello, group: &str, version: &str) -
     }
     Some(FleetError::Agents {
         problem: format!(
-            "the agent {} in group {group} is of dyno {} (messages {}), and this is dyno {version} (messages {PROTOCOL})",
+            "the agent {} in group {group} runs dyno {} (protocol {}), but this is dyno {version} (protocol \
+             {PROTOCOL})",
             hello.name,
             plain(&hello.version),
             hello.protocol,
         ),
-        hint: "install the same version on all hosts; figures of different ones are not one run's".to_owned(),
+        hint: "install the same version on all hosts; figures of different versions cannot be combined"
+            .to_owned(),
     })
 }
 
@@ -89,10 +91,10 @@ pub(crate) fn too_few(
     let (problem, hint) = match busy.first() {
         Some(first) => (
             format!("{there} of {of} agents of group {group} are free after {waited} s; reserved: {first}"),
-            "wait for that command to end, or give these agents a --group of their own".to_owned(),
+            "wait until that command ends, or give these agents their own --group".to_owned(),
         ),
         None => (
-            format!("{there} of {of} agents of group {group} were there after {waited} s"),
+            format!("{there} of {of} agents of group {group} answered within {waited} s"),
             format!("start `dyno agent --nats … --group {group}` on each driver host"),
         ),
     };
@@ -100,7 +102,8 @@ pub(crate) fn too_few(
     let hint = match (refused, busy.is_empty()) {
         (Some((error, count)), _) => {
             format!(
-                "{count} answers were refused ({error}): give agents and this command one --group-key-file"
+                "{count} answers were refused ({error}): give the agents and this command the same \
+                 --group-key-file"
             )
         }
         (None, true) => format!("{hint}, with the same --group-key-file as this command"),

@@ -64,10 +64,10 @@ pub(crate) enum SealError {
     #[error("a message sealed with a group's key, and this process has none")]
     NoKey,
     /// The seal does not match the key, the subject or the message.
-    #[error("a message whose seal does not fit the group's key")]
+    #[error("a message whose seal does not match the group's key")]
     Wrong,
     /// The message was accepted before, or is too old to decide.
-    #[error("a message that came before")]
+    #[error("a repeated message")]
     Replayed,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn parcel(job: &DriveJob<'_>) -> Result<Option<FolderParcel>, TargetE
     let owns = sides.filter_map(|(side, own)| Some((side.folder?, own.as_ref())));
     let refused = |why: String| {
         TargetError::unsupported(format!("the workload's files cannot be sent to the driver hosts: {why}"))
-            .hint("take out of the folder what no transaction needs, or leave --hosts out".to_owned())
+            .hint("remove files that no transaction needs from the folder, or leave --hosts out".to_owned())
     };
     let folders = SentFolders::of(owns).map_err(|unfit| refused(unfit.to_string()))?;
     if folders.is_empty() {
@@ -86,7 +86,7 @@ fn send_piece(
             match answer.map(|bytes| decode::<AgentReply>(&bytes)) {
                 Some(Ok(AgentReply::Done { .. })) => {}
                 Some(Ok(AgentReply::Refused(why))) => return Err(not_taken(member, &plain(&why))),
-                Some(_) => return Err(not_taken(member, "it answers what is not understood")),
+                Some(_) => return Err(not_taken(member, "it sent an unexpected answer")),
                 None => silent.push(member),
             }
         }
@@ -99,6 +99,6 @@ fn send_piece(
 }
 
 fn not_taken(member: &FleetMember, why: &str) -> TargetError {
-    let words = format!("the driver host {} did not take the workload's files: {why}", member.name);
+    let words = format!("the driver host {} did not accept the workload's files: {why}", member.name);
     TargetError::new(TargetErrorKind::Database, words)
 }

@@ -10,7 +10,7 @@ impl Subjects {
     /// Creates the subjects of a group; refuses a name that cannot be part of a subject.
     pub(crate) fn of(group: &str) -> Result<Self, String> {
         is_name(group).then(|| Self(format!("dyno.{group}"))).ok_or_else(|| {
-            format!("{group:?} is no name of a group: letters, digits, - and _, {NAME_MAX} at most")
+            format!("{group:?} is not a group name: use letters, digits, - and _, {NAME_MAX} at most")
         })
     }
 

@@ -73,20 +73,21 @@ impl Wire {
             hint: hint.to_owned(),
         };
         let sealer = Sealer::new(access.key.clone())
-            .map_err(|error| failed(error.to_string(), "the system gives no random bytes"))?;
+            .map_err(|error| failed(error.to_string(), "the system provides no random bytes"))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("dyno-nats")
             .enable_all()
             .build()
-            .map_err(|error| failed(error.to_string(), "the machine gives no thread"))?;
+            .map_err(|error| failed(error.to_string(), "the system cannot start a thread"))?;
         // The client uses the process's default cryptography provider, which must be set first.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let addresses: Vec<&str> = access.url.split(',').map(str::trim).collect();
         let options = options(access);
         let reached =
             runtime.block_on(async { tokio::time::timeout(CONNECT_MAX, options.connect(addresses)).await });
-        let hint = "start one with `nats-server`, and check address, port and what it wants of clients";
+        let hint = "start one with `nats-server`, and check its address, its port and the credentials that \
+                    it requires";
         match reached {
             Ok(Ok(client)) => {
                 Ok(Self { client, sealer: Arc::new(sealer), refused: Arc::default(), runtime: Some(runtime) })

@@ -163,19 +163,19 @@ fn unknown_reason(
     servers.iter().find_map(|server| match server {
         ServerProcesses::Unknown(reason) => Some(reason.clone()),
         ServerProcesses::Tree(pid) if !all.contains_key(pid) => {
-            Some(format!("the server's process {pid} cannot be looked at"))
+            Some(format!("the server's process {pid} cannot be inspected"))
         }
         ServerProcesses::Called { ends, .. } if !tops.values().any(|owner| *owner == Owner::Server) => {
-            Some(format!("no process of {ends} can be looked at"))
+            Some(format!("no process of {ends} can be inspected"))
         }
-        ServerProcesses::Elsewhere(_) if is_contained(root) => Some(
-            "this program runs in a container, from which the machine's other processes are not seen".into(),
-        ),
+        ServerProcesses::Elsewhere(_) if is_contained(root) => {
+            Some("Dyno runs in a container, from which the host's other processes are not visible".into())
+        }
         ServerProcesses::Elsewhere(called) => {
             let server_process = all.iter().find(|(_, process)| called.contains(&process.name.as_str()));
             server_process.map(|(pid, process)| {
                 format!(
-                    "a process called {} ({pid}) runs here and may be the database under test",
+                    "a process named {} ({pid}) runs here and may be the database under test",
                     process.name
                 )
             })

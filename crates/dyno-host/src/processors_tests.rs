@@ -148,7 +148,7 @@ fn a_database_that_cannot_be_told_from_others_leaves_them_unknown() {
     };
     let (has_others, reason) = result_of(ServerProcesses::Unknown("two servers".into()));
     assert_eq!((has_others, reason.as_str()), (false, "two servers"));
-    assert!(result_of(ServerProcesses::Tree(99)).1.contains("process 99 cannot be looked at"));
+    assert!(result_of(ServerProcesses::Tree(99)).1.contains("process 99 cannot be inspected"));
     assert!(
         result_of(ServerProcesses::Elsewhere(&["mysqld", "mariadbd"])).1.contains("mysqld (60) runs here")
     );

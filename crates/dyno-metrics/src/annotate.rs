@@ -28,18 +28,18 @@ impl Annotator {
         let Some((_, rest)) =
             base.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))
         else {
-            return Err(refused("it begins with http:// or https://"));
+            return Err(refused("it must begin with http:// or https://"));
         };
         if rest.split('/').next().is_some_and(|host| host.contains('@')) {
             return Err(refused(
-                "a password has no place in it: DYNO_GRAFANA_TOKEN holds a service account's token",
+                "it must not contain a password: DYNO_GRAFANA_TOKEN holds a service account's token",
             ));
         }
         let dashboard = match query {
             None => None,
             Some(query) => match query.strip_prefix("dashboardUID=") {
                 Some(uid) if !uid.is_empty() && !uid.contains('&') => Some(uid.to_owned()),
-                _ => return Err(refused("behind ? only dashboardUID=… is known")),
+                _ => return Err(refused("after ? only dashboardUID=… is allowed")),
             },
         };
         let poster = Poster::start(token)

@@ -103,7 +103,7 @@ fn encode_run_info(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> 
     let version = env!("CARGO_PKG_VERSION");
     gauge(
         encoder,
-        ("dyno_build_info", "The program that measures."),
+        ("dyno_build_info", "Version of the measuring program."),
         &[(vec![("version", version)], 1_i64)],
     )?;
     if let Some((run, targets)) = &book.run {
@@ -112,13 +112,13 @@ fn encode_run_info(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> 
             book.campaign.as_ref().map_or(("", alone), |(campaign, kind)| (campaign.as_str(), *kind));
         let labels =
             vec![("run", run.as_str()), ("campaign", campaign), ("kind", kind), ("targets", targets)];
-        gauge(encoder, ("dyno_run_info", "The run under way, or the last one."), &[(labels, 1_i64)])?;
+        gauge(encoder, ("dyno_run_info", "The current run, or the last one."), &[(labels, 1_i64)])?;
     }
     let phases =
         MetricsPhase::ALL.map(|(phase, name)| (vec![("phase", name)], i64::from(phase == book.phase)));
-    gauge(encoder, ("dyno_phase", "1 for the phase of the run under way."), &phases)?;
+    gauge(encoder, ("dyno_phase", "1 for the phase of the current run."), &phases)?;
     if let Some(sessions) = book.sessions {
-        let help = "Sessions of the run under way.";
+        let help = "Sessions of the current run.";
         gauge(encoder, ("dyno_sessions", help), &[(vec![], sessions)])?;
     }
     if let Some(live) = book.live {
@@ -152,8 +152,8 @@ fn encode_operations(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -
         None,
     )?;
     let (rows, bytes) = sums.loaded;
-    counter(encoder, ("dyno_loaded_rows", "Rows that were loaded."), &[(vec![], rows)])?;
-    counter(encoder, ("dyno_loaded_bytes", "Content of the rows that were loaded."), &[(vec![], bytes)])
+    counter(encoder, ("dyno_loaded_rows", "Loaded rows."), &[(vec![], rows)])?;
+    counter(encoder, ("dyno_loaded_bytes", "Content of the loaded rows."), &[(vec![], bytes)])
 }
 
 /// Returns each bucket's upper bound in seconds and its own, not cumulative, count.
@@ -170,7 +170,7 @@ fn buckets(latency: &CoarseLatencies) -> Vec<(f64, u64)> {
 /// Writes the changes detected in the window so far, the last audit's checks, and the number of stored runs.
 fn audit(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     if let Some(complete) = &book.complete {
-        let help = "Settings, tables, servers and counters that were found changed in the window so far.";
+        let help = "Settings, tables, servers and counters that changed in the window so far.";
         let changed = (complete.changes.len() + complete.resets.len()) as u64;
         gauge(encoder, ("dyno_audit_changes", help), &[(vec![], changed)])?;
     }
@@ -178,7 +178,7 @@ fn audit(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(),
         counts.iter().map(|(status, count)| (vec![("status", *status)], *count)).collect()
     };
     gauge(encoder, ("dyno_audit_checks", "Checks of the last run's audit."), &labelled(&book.checks))?;
-    counter(encoder, ("dyno_runs", "Runs that were stored."), &labelled(&book.runs))
+    counter(encoder, ("dyno_runs", "Stored runs."), &labelled(&book.runs))
 }
 
 fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
@@ -200,12 +200,12 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
 
 /// Writes the last interval of a watched database and its cumulative counters.
 fn encode_watch(watched: &WatchedMetrics, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-    let help = "Whether the database that is watched answers.";
+    let help = "Whether the watched database answers.";
     gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched.answers()))])?;
     let Some(moment) = &watched.moment else { return Ok(()) };
     let help = "Time since the watch began.";
     gauge(encoder, ("dyno_watch_elapsed_seconds", help), &[(vec![], moment.elapsed_s)])?;
-    let help = "How long the watch will be.";
+    let help = "Length of the watch.";
     gauge(encoder, ("dyno_watch_length_seconds", help), &[(vec![], moment.total_s)])?;
     for (name, of_results, value) in watched.figures() {
         let help = format!("{of_results} of the last complete interval.");

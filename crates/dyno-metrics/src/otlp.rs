@@ -40,7 +40,7 @@ impl Tracer {
         let what = "the collector's address".to_owned();
         let known = url.starts_with("http://") || url.starts_with("https://");
         if !known || url.contains('@') {
-            let why = "it begins with http:// or https:// and has no password".to_owned();
+            let why = "it must begin with http:// or https:// and contain no password".to_owned();
             return Err(PostError { what, why });
         }
         let poster = Poster::start(None).map_err(|error| PostError { what, why: error.to_string() })?;

@@ -75,7 +75,10 @@ impl Poster {
         });
         match sent {
             true => Ok(()),
-            false => Err(PostError { what: "a request".to_owned(), why: "too many wait already".to_owned() }),
+            false => Err(PostError {
+                what: "a request".to_owned(),
+                why: "too many are already waiting".to_owned(),
+            }),
         }
     }
 

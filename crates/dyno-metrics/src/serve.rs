@@ -142,7 +142,7 @@ impl MetricsServerState {
                 authorization.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
             return match shown {
                 Some((_, shown)) if is_equal(shown.trim(), token) => None,
-                _ => Some(("401 Unauthorized", "send the token of --metrics-token-file as a bearer's\n")),
+                _ => Some(("401 Unauthorized", "send the token of --metrics-token-file as a bearer token\n")),
             };
         }
         // Guards against DNS rebinding: a page of another site sends that site's name as `Host`.
@@ -181,11 +181,11 @@ fn answer(mut stream: TcpStream, shared: &MetricsServerState) -> io::Result<()> 
             let page = "<!doctype html><title>dyno</title><a href=\"/metrics\">metrics</a>\n";
             ("200 OK", "text/html; charset=utf-8", page.to_owned())
         }
-        (None, Response::NotFound) => ("404 Not Found", "text/plain", "only /metrics is here\n".to_owned()),
+        (None, Response::NotFound) => ("404 Not Found", "text/plain", "only /metrics exists\n".to_owned()),
         (None, Response::NotAllowed) => {
-            ("405 Method Not Allowed", "text/plain", "only GET is answered\n".to_owned())
+            ("405 Method Not Allowed", "text/plain", "only GET is allowed\n".to_owned())
         }
-        (None, Response::Bad) => ("400 Bad Request", "text/plain", "this is no request\n".to_owned()),
+        (None, Response::Bad) => ("400 Bad Request", "text/plain", "not a valid request\n".to_owned()),
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",

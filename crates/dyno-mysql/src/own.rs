@@ -111,8 +111,7 @@ impl MySqlSessionStatusReply {
                 (_, Some(left @ 1..)) => self.definitions = Some(left - 1),
                 (Some(&END), Some(0)) => return Ok(Some(self.share)),
                 (_, Some(0)) => {
-                    let row =
-                        row(body, 2).ok_or_else(|| MySqlWireError::protocol("a row that ends too early"))?;
+                    let row = row(body, 2).ok_or_else(|| MySqlWireError::protocol("a truncated row"))?;
                     if let (Some(name), Some(value)) = (row.get(0), row.parse(1)) {
                         self.share.note(name, value);
                     }

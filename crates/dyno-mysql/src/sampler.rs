@@ -132,14 +132,15 @@ impl Sampler for MySqlSampler {
 
     fn can_see_others(&self) -> Result<(), String> {
         if lock_registry(&self.sessions).has_remote_sessions() {
-            return Err("the connections of driver hosts elsewhere cannot be told from those of others, so waits are those of \
-                 all that this user did in this database"
+            return Err("Dyno cannot distinguish connections of other driver hosts from other sessions, so \
+                waits include all activity of this user in this database"
                 .to_owned());
         }
         match self.sees_others {
             true => Ok(()),
             false => {
-                Err("this user does not see what other users' connections do; GRANT PROCESS ON *.* to it"
+                Err("this user cannot see the activity of other users' connections; GRANT PROCESS ON *.* \
+                    to it"
                     .to_owned())
             }
         }

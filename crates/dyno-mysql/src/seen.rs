@@ -26,9 +26,9 @@ pub(super) fn seen(
     request: &StatementQuery,
 ) -> Result<ObservedStatements, TargetError> {
     if request.user.is_some() {
-        let message = "digests do not tell which user a statement is from";
+        let message = "digests do not show which user ran a statement";
         return Err(TargetError::unsupported(message)
-            .hint("leave --user out; --schema NAME takes those of one database"));
+            .hint("leave --user out; --schema NAME selects the statements of one database"));
     }
     let may_not_read = |error: TargetError| match MySqlError::of(&error).map(MySqlError::code).as_deref() {
         Some("1142" | "1044" | "1227") => error
@@ -41,7 +41,7 @@ pub(super) fn seen(
     let off = |message: &str, hint: &str| Err(TargetError::unsupported(message).hint(hint));
     if setting(0) != "1" {
         return off(
-            "performance_schema is off, and nothing else keeps statements",
+            "performance_schema is off, and it is the only source of statement statistics",
             "set performance_schema = ON in the server's option file and restart it, then let the application work for a while",
         );
     }
@@ -53,8 +53,9 @@ pub(super) fn seen(
     }
     if setting(2) == "0" || setting(3) == "0" {
         return off(
-            "performance_schema_digests_size, max_digest_length or performance_schema_max_digest_length is 0: no statements are kept",
-            "leave them out of the server's option file and restart it",
+            "performance_schema_digests_size, max_digest_length or performance_schema_max_digest_length is \
+            0: the server stores no statements",
+            "remove these settings from the server's option file and restart it",
         );
     }
     let length_max = setting(3).parse().unwrap_or(0);
@@ -94,7 +95,7 @@ pub(super) fn seen(
         source: format!("the digests of database {schema}"),
         marks: PlaceholderStyle::Question,
         schemas: &["mysql", "sys", "information_schema", "performance_schema"],
-        reads: "rows looked at",
+        reads: "rows examined",
         statements,
         notes,
     })
@@ -109,7 +110,10 @@ fn uncounted_executions(connection: &mut MySqlConnection) -> Result<Option<Strin
     )?;
     let calls: u64 = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
     Ok((calls > 0).then(|| {
-        format!("{calls} executions on the whole server had no place for their digest: performance_schema_digests_size keeps more")
+        format!(
+            "{calls} executions on the whole server are missing because the digest table was full: \
+            raise performance_schema_digests_size"
+        )
     }))
 }
 
@@ -122,8 +126,8 @@ fn without_digest(connection: &mut MySqlConnection) -> Result<Option<String>, Ta
     let calls: u64 = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
     Ok((calls > 0).then(|| {
         format!(
-            "{calls} executions of prepared statements on the whole server are missing: MariaDB keeps no digests of them, so the weights are of \
-             statements that were sent as text"
+            "{calls} executions of prepared statements on the whole server are missing: MariaDB keeps no \
+            digests of them, so the weights cover only statements sent as text"
         )
     }))
 }

@@ -48,13 +48,13 @@ pub(super) fn ask(
         }
         Err(error) => return Err(error),
     };
-    let mut words = format!("the server says of {count} sessions that do not end: {stage}");
+    let mut words = format!("the server reports for {count} sessions that do not end: {stage}");
     let blocking = blockers(connection, |id| lock_registry(sessions).is_session(id))?;
     if !blocking.is_empty() {
-        words.push_str(&format!("; in their way: {}", blocking.join(", ")));
+        words.push_str(&format!("; blocked by: {}", blocking.join(", ")));
     }
     if let Some(line) = &log_line {
-        words.push_str(&format!("; its log says: {line}"));
+        words.push_str(&format!("; its log reports: {line}"));
     }
     Ok(Some(Stuck { words, full: no_space || log_line.is_some() }))
 }
@@ -74,7 +74,7 @@ fn stage(
         }
     }
     let most = stages.into_iter().max_by_key(|(_, count)| *count);
-    Ok(most.map(|(stage, count)| (if stage.is_empty() { "at work" } else { stage }.to_owned(), count)))
+    Ok(most.map(|(stage, count)| (if stage.is_empty() { "active" } else { stage }.to_owned(), count)))
 }
 
 /// The last line about a full disk at the end of the server's log file; absent if the file cannot be read.

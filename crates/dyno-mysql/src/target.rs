@@ -18,7 +18,7 @@ use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
     DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
     Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
+    Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -174,11 +174,12 @@ impl Dataset for MySqlTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        self.ask(layout::survey).map_err(|error| layout::explain_inspection(error, &self.config))
+        retry_read(|| self.ask(layout::survey))
+            .map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
-        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
+        retry_read(|| self.ask(|connection| layout::spot_check(connection, spec, seed))).map(|()| None)
     }
 
     fn load(
@@ -192,7 +193,8 @@ impl Dataset for MySqlTarget {
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::inventory).map_err(|error| layout::explain_inspection(error, &self.config))
+        retry_read(|| self.ask(layout::inventory))
+            .map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {

@@ -38,7 +38,8 @@ pub(super) fn open(
     let refused = |reason: &str| {
         let message = format!("observe.awr is {:?}, and {reason}", awr.name());
         TargetError::privilege(message).hint(
-            "observe.awr = \"off\" runs without; `dyno check --grants` prints what AWR and STATSPACK need",
+            "set observe.awr = \"off\" to run without it; `dyno check --grants` prints what AWR and \
+            STATSPACK need",
         )
     };
     if let Some(reason) = why_not {
@@ -53,7 +54,7 @@ pub(super) fn open(
 fn no_awr(licensed: Option<bool>) -> Option<&'static str> {
     match licensed {
         Some(true) => None,
-        Some(false) => Some("the database says that it is not licensed (control_management_pack_access)"),
+        Some(false) => Some("the database reports that it is not licensed (control_management_pack_access)"),
         None => Some("whether it is licensed cannot be read (V$PARAMETER)"),
     }
 }
@@ -148,7 +149,7 @@ impl OracleReporter {
                 OwnReport { name, file_ending: file_ending.to_owned(), text: lines.join("\n") }
             }
             Err(refusal) if refusal.is_missing_grant() => {
-                without_text(&name, &format!("this user may not read it: {refusal}"))
+                without_text(&name, &format!("this user cannot read it: {refusal}"))
             }
             Err(refusal) => without_text(&name, &refusal.to_string()),
         })

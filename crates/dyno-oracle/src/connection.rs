@@ -181,7 +181,7 @@ impl OracleConnection {
         };
         let lines = if lines.is_empty() { "USER_ERRORS has no row".to_owned() } else { lines };
         TargetError::database(format!("{name} was created with compilation errors: {lines}"))
-            .hint("correct its text, and check that this user may use the objects in it")
+            .hint("correct its text, and check that this user has privileges on the objects in it")
     }
 
     /// Executes a block and returns the number in its OUT bind `out`.

@@ -47,7 +47,7 @@ impl OracleError {
         let Some(begin) = lines.iter().position(begins) else {
             return Self {
                 number: code,
-                message: lines.first().copied().unwrap_or("an error without words").to_owned(),
+                message: lines.first().copied().unwrap_or("an error without text").to_owned(),
             };
         };
         let number = number_of(lines[begin]).unwrap_or(code);
@@ -167,7 +167,7 @@ pub(super) fn to_target_error(error: &oracledb::Error) -> TargetError {
     }
     match error.kind() {
         ErrorKind::CallTimeoutExceeded => TargetError::unreachable(TOO_LONG)
-            .hint("raise call-timeout, or look what the session waits for: SELECT * FROM V$SESSION"),
+            .hint("raise call-timeout, or check what the session waits for: SELECT * FROM V$SESSION"),
         ErrorKind::DeadConnection
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
@@ -287,7 +287,7 @@ mod tests {
                 604,
                 "ORA-00604: error occurred at recursive SQL level 1",
             ),
-            (7, "", 7, "an error without words"),
+            (7, "", 7, "an error without text"),
         ] {
             assert_eq!(OracleError::of_text(code, text), OracleError { number, message: message.to_owned() });
         }

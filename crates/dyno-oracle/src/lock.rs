@@ -57,11 +57,12 @@ pub(super) fn take(
                 // Another target of this run leads to the same schema and has acquired the lock.
                 return Ok(Lock::needless());
             }
-            return Err(busy(target, current_holder.as_ref(), format!("wait until it has ended; {end}")));
+            return Err(busy(target, current_holder.as_ref(), format!("wait until it ends; {end}")));
         }
         OracleLockOutcome::NotAllowed(why) => {
             return Ok(Lock::impossible(format!(
-                "this user may not use DBMS_LOCK{why}: other dynos are not kept off {target}, nor off its server; GRANT EXECUTE ON SYS.DBMS_LOCK TO {}",
+                "this user cannot use DBMS_LOCK{why}: Dyno cannot lock other dynos out of {target} or its \
+                server; GRANT EXECUTE ON SYS.DBMS_LOCK TO {}",
                 config.user
             )));
         }
@@ -100,7 +101,7 @@ fn request(connection: &OracleConnection, id: u64, mode: u64) -> Result<OracleLo
         Ok(outcome) if TAKEN.contains(&outcome) => Ok(OracleLockOutcome::Taken),
         Ok(1) => Ok(OracleLockOutcome::HeldByAnother),
         Ok(outcome) => {
-            let message = format!("the lock could not be taken: DBMS_LOCK.REQUEST answered {outcome}");
+            let message = format!("the lock could not be acquired: DBMS_LOCK.REQUEST returned {outcome}");
             Err(TargetError::database(message))
         }
         Err(error) if error.kind == TargetErrorKind::Privilege => {
@@ -158,7 +159,10 @@ fn find_holder(
             let (sid, serial) = (row.get(1).unwrap_or("SID"), row.get(2).unwrap_or("SERIAL"));
             // Without the instance the command only searches the DBA's own instance.
             let at = row.get(3).map_or(String::new(), |instance| format!(",@{instance}"));
-            let end = format!("what hangs ends by ALTER SYSTEM KILL SESSION '{sid},{serial}{at}', by a DBA");
+            let end = format!(
+                "if it hangs, a DBA can end it with ALTER SYSTEM KILL SESSION \
+                '{sid},{serial}{at}'"
+            );
             if Some(&holder) == own_holder.as_ref() {
                 return (Some(holder), end);
             }
@@ -168,7 +172,7 @@ fn find_holder(
             return other_holder;
         }
     }
-    (None, "GRANT SELECT ON SYS.V_$SESSION shows who it is".to_owned())
+    (None, "GRANT SELECT ON SYS.V_$SESSION shows which session it is".to_owned())
 }
 
 #[cfg(test)]

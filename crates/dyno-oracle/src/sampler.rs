@@ -24,7 +24,7 @@ impl OracleSampler {
         let view = OracleInstanceContext::find(&connection, config)?.session_view();
         let sql = sql::SAMPLE_WAITS.with(&[("view", view)]);
         connection.rows(&sql, &[]).map_err(|error| {
-            let message = format!("waits cannot be seen: {}", error.message);
+            let message = format!("waits are not visible: {}", error.message);
             TargetError { message, ..error }.hint("GRANT SELECT ON SYS.V_$SESSION, on RAC GV_$SESSION too")
         })?;
         // Both statements read the same view, so no second check is needed.
@@ -83,7 +83,7 @@ pub(super) fn stuck(config: &OracleConnectConfig) -> Result<Option<Stuck>, Targe
     let most = events.into_iter().max_by_key(|(_, count)| *count);
     Ok(most.map(|(wait, count)| {
         let WaitSample { class, event } = wait;
-        let words = format!("the database says of {count} sessions that do not end: {event} ({class})");
+        let words = format!("the database reports for {count} sessions that do not end: {event} ({class})");
         Stuck { words, full: false }
     }))
 }

@@ -14,9 +14,9 @@ pub(super) fn seen(
     request: &StatementQuery,
 ) -> Result<ObservedStatements, TargetError> {
     if request.user.is_some() {
-        let message = "V$SQLSTATS does not tell which user a statement is from";
+        let message = "V$SQLSTATS does not show which user ran a statement";
         return Err(TargetError::unsupported(message)
-            .hint("leave --user out; --schema NAME takes those that were parsed in one schema"));
+            .hint("leave --user out; --schema NAME selects the statements that were parsed in one schema"));
     }
     let schema = match &request.schema {
         Some(schema) => schema.clone(),
@@ -41,7 +41,7 @@ pub(super) fn seen(
         schemas: &["sys", "system"],
         reads: "blocks read from disk",
         statements: rows.iter().map(parse_statement).collect(),
-        notes: vec!["what has left the cursor cache of this instance is not counted".to_owned()],
+        notes: vec!["statements that have left the cursor cache of this instance are not counted".to_owned()],
     })
 }
 

@@ -57,7 +57,7 @@ fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     outcome.map_err(|payload| {
         let place = PLACE.with_borrow_mut(std::mem::take);
         format!(
-            "the driver panicked on what the database sent, which is a fault in the driver: {} ({place})",
+            "the driver panicked on the database's answer, which is a bug in the driver: {} ({place})",
             panic_message(payload.as_ref())
         )
     })

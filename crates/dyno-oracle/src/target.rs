@@ -15,7 +15,7 @@ use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
     DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
     Observer, OpenOptions, PassiveObserver, Reporter, RowCallback, RowVersion, Sampler, ServerLife, Session,
-    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, explain,
+    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, explain, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -159,11 +159,11 @@ impl Dataset for OracleTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        self.ask(layout::survey)
+        retry_read(|| self.ask(layout::survey))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
-        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
+        retry_read(|| self.ask(|connection| layout::spot_check(connection, spec, seed))).map(|()| None)
     }
 
     fn load(
@@ -177,7 +177,7 @@ impl Dataset for OracleTarget {
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::inventory)
+        retry_read(|| self.ask(layout::inventory))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {

@@ -95,7 +95,7 @@ mod tests {
             (vec![0, 1, 0, 1], vec![0; 4])
         );
         assert_eq!(plan(2).unwrap().of_target(1).target.all(), ["sqlite:b.db".parse().unwrap()]);
-        assert!(plan(4).unwrap_err().to_string().contains("4 targets of a list of 3"));
+        assert!(plan(4).unwrap_err().to_string().contains("4 targets, but target.urls has only 3"));
     }
 
     #[test]

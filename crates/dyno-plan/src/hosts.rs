@@ -90,21 +90,22 @@ impl HostSpec {
     pub(crate) fn put(&mut self, name: &str, value: &str) -> Result<(), HostError> {
         let path = |value: &str| match value.starts_with('/') && !value.contains(['\0', '\n', '\r']) {
             true => Ok(Some(value.to_owned())),
-            false => Err(HostError::new(format!("its {name} is no place"), "write the whole path, from /")),
+            false => Err(HostError::new(format!("{name} is not a path"), "write an absolute path")),
         };
         match name {
             "role" => {
                 self.role = HostRole::from_name(value).ok_or_else(|| {
-                    HostError::new(
-                        "there is no such role",
-                        "write \"database\"; the driving machine is always looked at",
-                    )
+                    HostError::new("unknown role", "write \"database\"; the driver host is always observed")
                 })?;
             }
             "target" => {
                 let number = value.parse().ok().filter(|number| (1..=100).contains(number));
                 self.target = Some(number.ok_or_else(|| {
-                    HostError::new("its target is no number of one", "write its place in target.urls, from 1")
+                    HostError::new(
+                        "target is not the number of a target",
+                        "write its position in \
+                                                                            target.urls, starting at 1",
+                    )
                 })?);
             }
             "data" => self.data = path(value)?,
@@ -113,18 +114,18 @@ impl HostSpec {
             "password_env" if is_variable(value) => self.password_env = Some(value.to_owned()),
             "password_env" => {
                 return Err(HostError::new(
-                    "its password_env is not the name of an environment variable",
-                    "the variable holds the password; its name stands here",
+                    "password_env is not the name of an environment variable",
+                    "write the name of the variable that contains the password",
                 ));
             }
             "password_file" | "ca" => {
                 if value.is_empty() || value.contains(['\0', '\n', '\r']) {
-                    return Err(HostError::new(format!("its {name} is no file"), "write the path of a file"));
+                    return Err(HostError::new(format!("{name} is not a file"), "write the path of a file"));
                 }
                 let file = if name == "ca" { &mut self.ca } else { &mut self.password_file };
                 *file = Some(value.to_owned());
             }
-            _ => return Err(HostError::new("a machine has no such word", WORDS)),
+            _ => return Err(HostError::new("unknown field of a host", WORDS)),
         }
         Ok(())
     }
@@ -134,22 +135,22 @@ impl HostSpec {
         let has_password = self.password_env.is_some() || self.password_file.is_some();
         let wrong = |problem: &str, hint: &str| Err(HostError::new(problem, hint));
         if self.password_env.is_some() && self.password_file.is_some() {
-            return wrong("it has password_env and password_file", "leave one of them out");
+            return wrong("both password_env and password_file are given", "remove one of them");
         }
         if has_password && !(self.url.is_exporter() && self.url.user.is_some()) {
             return wrong(
-                "it has a password, and no user of node_exporter",
+                "a password is given without a user of node_exporter",
                 "write the user into the URL: node-exporter+https://USER@HOST:PORT",
             );
         }
         if self.url.is_exporter() && self.url.user.is_some() && !has_password {
             return wrong(
-                "it has a user of node_exporter, and no password",
-                "name where it is: password_env = \"VARIABLE\" or password_file = \"FILE\"",
+                "a user of node_exporter is given without a password",
+                "give its source: password_env = \"VARIABLE\" or password_file = \"FILE\"",
             );
         }
         if self.ca.is_some() && self.url.scheme != HostScheme::NodeExporterTls {
-            return wrong("it has a ca, and no TLS", "write node-exporter+https://HOST:PORT");
+            return wrong("ca is given without TLS", "write node-exporter+https://HOST:PORT");
         }
         Ok(self)
     }
@@ -168,14 +169,18 @@ impl FromStr for HostSpec {
                 None if HostRole::from_name(word).is_some() => rest.push(("role", word)),
                 None if spec.is_none() => spec = Some(Self::database(word.parse()?)),
                 None => {
-                    return Err(HostError::new("it has two URLs", "write one machine a word of the list"));
+                    return Err(HostError::new(
+                        "the entry has two URLs",
+                        "write one host per entry of the list",
+                    ));
                 }
             }
         }
-        let mut spec = spec.ok_or_else(|| HostError::new("it has no URL", format!("write {FORMS}")))?;
+        let mut spec =
+            spec.ok_or_else(|| HostError::new("the entry has no URL", format!("write {FORMS}")))?;
         for (name, value) in rest {
-            let decoded = decode(value)
-                .ok_or_else(|| HostError::new(format!("its {name} cannot be read"), "write % as %25"))?;
+            let decoded =
+                decode(value).ok_or_else(|| HostError::new(format!("invalid {name}"), "write % as %25"))?;
             spec.put(name, &decoded)?;
         }
         spec.whole()

@@ -10,7 +10,7 @@ const INTRO: &str = r#"# The plan
 
 A plan says which database is measured, with which data, under which load, and for how long. It is a TOML file;
 `dyno init` writes one with every key explained, and `dyno check` says whether it is valid and the database is ready
-for it. Only `target.url` must be written: every other key has a default.
+for it. Only `target.url` is required: every other key has a default.
 
 ```toml
 "#;
@@ -126,7 +126,7 @@ fn row(key: &PlanKey) -> String {
     let default = match key.default {
         Fallback::Value(value) => format!("`{}`", key.kind.toml(value)),
         Fallback::None(words) => words.to_owned(),
-        Fallback::Required => "must be written".to_owned(),
+        Fallback::Required => "required".to_owned(),
     };
     let words = match &key.kind {
         PlanKeyKind::Word(words, _) => {

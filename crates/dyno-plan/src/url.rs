@@ -42,15 +42,16 @@ pub struct TargetUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// There is no scheme before a colon.
-    #[error("the URL names no engine: write SCHEME:PATH or SCHEME://USER@HOST/DATABASE")]
+    #[error("the URL has no engine: write SCHEME:PATH or SCHEME://USER@HOST/DATABASE")]
     NoScheme,
     /// The URL holds a password.
     #[error(
-        "the URL holds a password: take it out and give it by target.password_env, target.password_file or the prompt"
+        "the URL contains a password: remove it and use target.password_env, target.password_file or the \
+         prompt"
     )]
     Password,
     /// A parameter is given twice.
-    #[error("the URL gives the parameter {name} twice: leave one of them out")]
+    #[error("the URL gives the parameter {name} twice: remove one of them")]
     Twice {
         /// Its name, if it looks like one.
         name: String,

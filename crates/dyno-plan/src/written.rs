@@ -43,8 +43,8 @@ fn not_written(name: &str) -> PlanErrors {
         origin: Origin::File { name: name.to_owned(), line: None, column: None },
         key: None,
         value: None,
-        problem: "the options cannot be written into this plan".into(),
-        hint: "write the keys into the plan file, and leave the options out".into(),
+        problem: "the options cannot be added to this plan".into(),
+        hint: "write the keys into the plan file, and omit the options".into(),
     });
     errors
 }
@@ -177,7 +177,7 @@ mod tests {
             {
                 assert!(written.lines().any(|written| written == line), "{line}: {written}");
             }
-            assert!(written.contains("# Where the database is."), "comments stay");
+            assert!(written.contains("# URL of the database."), "comments stay");
             let phases = check(
                 &template(engine),
                 &source(&["workload.phases=hold 5/s 9s, csv x: 0s 1/s 1s 1/s"], &["postgres://me@db1/b"]),

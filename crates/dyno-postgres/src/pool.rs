@@ -123,14 +123,14 @@ impl PostgresPool {
     fn detect_route(&self) -> Result<PostgresRoute, TargetError> {
         let mut server = PostgresConnection::open(&self.server, "dyno check")?;
         if serving_pid(&mut server)? != server.backend_pid() {
-            return Err(TargetError::unsupported("target.observe_url leads to a connection pooler, too")
-                .hint("give target.observe_url the host and port of the PostgreSQL server itself"));
+            return Err(TargetError::unsupported("target.observe_url also leads to a connection pooler")
+                .hint("set target.observe_url to the host and port of the PostgreSQL server itself"));
         }
         let mut session = PostgresConnection::open(&self.sessions, "dyno check")?;
         let (here, there) = (database(&mut server)?, database(&mut session)?);
         if here != there {
             return Err(TargetError::unsupported(format!(
-                "target.url leads to {there}, and target.observe_url to {here}"
+                "target.url leads to {there}, but target.observe_url to {here}"
             ))
             .hint("both must lead to one database of one server"));
         }
@@ -231,7 +231,7 @@ fn serving_pid(connection: &mut PostgresConnection) -> Result<i32, TargetError> 
     let rows = connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
     rows.last()
         .and_then(|row| row.parse(0))
-        .ok_or_else(|| TargetError::database("the server does not tell the number of its process"))
+        .ok_or_else(|| TargetError::database("the server does not report its process ID"))
 }
 
 /// A unique description of the database and its server.

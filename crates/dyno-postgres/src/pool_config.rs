@@ -39,7 +39,8 @@ impl PoolConfig {
             most: self.number("max_prepared_statements").filter(|&most| most > 0)?,
             open: 0,
             scope: StatementScope::PoolerConnection,
-            way_out: "raise max_prepared_statements in pgbouncer.ini: what it does not keep is prepared again and again",
+            way_out: "raise max_prepared_statements in pgbouncer.ini: statements beyond this limit are \
+                prepared again and again",
         })
     }
 }

@@ -48,10 +48,10 @@ pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<Stuck>
     let rows = connection.simple(STUCK)?;
     let Some(row) = rows.last().filter(|row| row.len() == 3) else { return Ok(None) };
     let (wait, count) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
-    let wait = if wait.is_empty() { "no wait, they are at work" } else { wait };
-    let mut words = format!("the server says of {count} sessions that do not end: {wait}");
+    let wait = if wait.is_empty() { "no wait, they are active" } else { wait };
+    let mut words = format!("the server reports for {count} sessions that do not end: {wait}");
     if let Some(who) = row.get(2).filter(|who| !who.is_empty()) {
-        words.push_str(&format!("; in their way: {who}"));
+        words.push_str(&format!("; blocked by: {who}"));
     }
     Ok(Some(Stuck { words, full: false }))
 }
@@ -85,8 +85,8 @@ impl PostgresSampler {
         let first = |sql: &str| if flush.is_empty() { sql.to_owned() } else { format!("{flush}; {sql}") };
         let probe = connection.simple(&first(PROBE))?;
         if probe.last().and_then(|row| row.get(0)) != Some("active") {
-            return Err(TargetError::privilege("pg_stat_activity does not show what sessions do")
-                .hint("turn track_activities on, or GRANT pg_read_all_stats to this user"));
+            return Err(TargetError::privilege("pg_stat_activity does not show the activity of sessions")
+                .hint("set track_activities = on, or GRANT pg_read_all_stats to this user"));
         }
         let sees_others = probe.last().and_then(|row| row.get(1)) == Some("t");
         let sample = first(if all { SAMPLE_ALL } else { SAMPLE });
@@ -135,7 +135,8 @@ impl Sampler for PostgresSampler {
         match self.sees_others {
             true => Ok(()),
             false => {
-                Err("this user does not see what other users' sessions do; GRANT pg_read_all_stats to it"
+                Err("this user cannot see the activity of other users' sessions; GRANT pg_read_all_stats \
+                    to it"
                     .to_owned())
             }
         }

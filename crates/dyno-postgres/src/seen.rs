@@ -21,8 +21,9 @@ const SINCE: &str = "SELECT to_char(stats_reset, 'YYYY-MM-DD HH24:MI:SS TZH:TZM'
 /// The extension version that separates statements inside functions and reports the start of its counts.
 const TOP_LEVEL_FROM: (u32, u32) = (1, 9);
 
-const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server, then do \
-                       CREATE EXTENSION pg_stat_statements in this database, and let the application work for a while";
+const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart \
+    the server, then run CREATE EXTENSION pg_stat_statements in this database, and let the application \
+    work for a while";
 
 /// Reads the recorded statements that `asked` selects.
 pub(super) fn seen(
@@ -30,14 +31,17 @@ pub(super) fn seen(
     request: &StatementQuery,
 ) -> Result<ObservedStatements, TargetError> {
     if request.schema.is_some() {
-        let message = "pg_stat_statements does not tell in which schema a statement looks for its tables";
+        let message = "pg_stat_statements does not show in which schema a statement finds its tables";
         return Err(TargetError::unsupported(message)
-            .hint("leave --schema out; --user NAME takes the statements of one user"));
+            .hint("leave --schema out; --user NAME selects the statements of one user"));
     }
     let extension_rows = connection.simple(EXTENSION)?;
     let Some(extension_row) = extension_rows.first() else {
-        return Err(TargetError::unsupported("the extension pg_stat_statements is not in this database")
-            .hint(MAKE_IT));
+        return Err(TargetError::unsupported(
+            "the extension pg_stat_statements is not installed in this \
+            database",
+        )
+        .hint(MAKE_IT));
     };
     let (extension, tells_more) =
         (ident(extension_row.text(0)), parse_version(extension_row.text(1)) >= TOP_LEVEL_FROM);
@@ -60,7 +64,7 @@ pub(super) fn seen(
             notes.push(format!("counted since {}", row.text(0)));
             if row.parse(1).is_some_and(|dropped: u64| dropped > 0) {
                 notes.push(format!(
-                    "statements that came rarely were forgotten {} times: pg_stat_statements.max keeps more",
+                    "the server discarded rare statements {} times: raise pg_stat_statements.max",
                     row.text(1)
                 ));
             }
@@ -164,7 +168,7 @@ fn types_of(connection: &mut PostgresConnection, statement: &str) -> Result<Para
 }
 
 fn cut_short() -> PostgresWireError {
-    PostgresWireError::protocol("a description of parameters that ends too early")
+    PostgresWireError::protocol("a truncated parameter description")
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ const CURVES_MAX: usize = 40;
 const LISTED_MAX: usize = 6;
 
 /// The five words, in the order in which they are always shown.
-const WORDS: [&str; 5] = ["capacity", "bend", "limit", "confidence", "headroom"];
+const WORDS: [&str; 5] = ["capacity", "knee", "limit", "confidence", "headroom"];
 
 /// Terminal color of a tone.
 fn paint(tone: Tone) -> Paint {
@@ -113,7 +113,7 @@ fn value(answer: &CurveSummary) -> String {
 /// Number of sessions; imported figures may not state it.
 fn place(at: &CurvePoint) -> String {
     match at.sessions {
-        0 => "sessions that are not known".to_owned(),
+        0 => "an unknown number of sessions".to_owned(),
         known => sessions(f64::from(known)),
     }
 }
@@ -129,7 +129,7 @@ fn limit(answer: &CurveSummary) -> String {
 fn headroom(answer: &CurveSummary) -> String {
     match answer.headroom_pct {
         Some(pct) => format!("{} % of {} is left", percent(pct), clean(&answer.limit.what)),
-        None => "not known: what limits has no measure of its own".to_owned(),
+        None => "unknown: the limiting component has no measure".to_owned(),
     }
 }
 
@@ -141,7 +141,7 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
         TextColumn::text("curve"),
         TextColumn::figures("capacity", unit),
         TextColumn::figures("sessions", "").spare(1),
-        TextColumn::figures("bend", "sessions"),
+        TextColumn::figures("knee", "sessions"),
         TextColumn::text("limit"),
         TextColumn::text("confidence"),
         TextColumn::figures("headroom", "%"),
@@ -165,7 +165,7 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
     }
     if answers.len() > CURVES_MAX {
         table.note(
-            &format!("and {} more curves: `dyno report` has them", answers.len() - CURVES_MAX),
+            &format!("and {} more curves; `dyno report` lists them", answers.len() - CURVES_MAX),
             Paint::Dim,
         );
     }
@@ -257,13 +257,13 @@ pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
     let named = answers.curves.iter().any(|answer| !answer.name.is_empty());
     let mut heads = if named { vec![GridHead::tight("curve")] } else { Vec::new() };
     heads.extend([
-        GridHead::figures("capacity", "").explained("the most that was reached"),
-        GridHead::figures("with sessions", ""),
-        GridHead::figures("bend", "sessions")
-            .explained("where more sessions begin to pay less than on average"),
+        GridHead::figures("capacity", "").explained("the highest value reached"),
+        GridHead::figures("sessions", ""),
+        GridHead::figures("knee", "sessions")
+            .explained("the load from which more sessions add less throughput than on average"),
         GridHead::tight("limit"),
         GridHead::tight("confidence"),
-        GridHead::figures("headroom", "%").explained("what is left of what limits"),
+        GridHead::figures("headroom", "%").explained("unused share of the limiting component"),
         GridHead::tight("state"),
     ]);
     let mut grid = Grid::new(heads);

@@ -68,14 +68,14 @@ pub fn audit_summary(checks: &[AuditCheck]) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match (is_imported(checks), parts.is_empty()) {
-        (true, true) => "none, as the figures are imported".into(),
+        (true, true) => "none: the figures are imported".into(),
         (true, false) => {
             format!(
-                "none, as the figures are imported; its columns compared with each other: {}",
+                "none: the figures are imported; their columns were compared with each other: {}",
                 parts.join(", ")
             )
         }
-        (false, true) => "nothing was checked".into(),
+        (false, true) => "no checks were made".into(),
         (false, false) => parts.join(", "),
     }
 }

@@ -9,11 +9,11 @@ use crate::style::Style;
 use crate::table::TextTable;
 use crate::text::indent;
 
-pub const TITLE: &str = "workloads beside each other";
+pub const TITLE: &str = "concurrent workloads";
 
 /// How to read the table.
-pub const EXPLAINED: &str = "Throughput and times of the result are those of the first workload; charts, bands, and what the database and the host count are \
-    of all together.";
+pub const EXPLAINED: &str = "Throughput and times of the result are those of the first workload. Charts, \
+    latency bands and the counters of database and host include all workloads.";
 
 /// A row for each workload; `None` if there was only one.
 pub fn beside(record: &RunRecord) -> Option<Grid> {
@@ -28,7 +28,7 @@ pub fn beside(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("errors", ""),
         GridHead::figures("service", "").explained("mean time of a transaction"),
     ];
-    let response = "from the moment when it was due, in a closed loop from its begin";
+    let response = "from the moment the transaction was due; in a closed loop, from its start";
     heads.extend(["p50", "p95", "p99", "max"].map(|name| GridHead::figures(name, "").explained(response)));
     let mut grid = Grid::new(heads);
     record.workloads().for_each(|own| grid.row(row(own)));

@@ -46,7 +46,7 @@ fn rows(record: &RunRecord) -> Vec<Row> {
             url: target.url.clone(),
             database: format!("{} {}", target.identity.product, target.identity.version),
             sessions: part.gate.sessions,
-            work: reads_only.map_or_else(String::new, |why| format!("only reads: {why}")),
+            work: reads_only.map_or_else(String::new, |why| format!("read-only: {why}")),
             figures: figures(&part),
             marked: marked_metrics(&part),
         }

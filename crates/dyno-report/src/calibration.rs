@@ -28,12 +28,12 @@ fn limits(calibration: &Calibration) -> (Grid, Grid) {
     let mut rates = Grid::new(vec![
         GridHead::tight(""),
         GridHead::figures("most", "/s")
-            .explained("the most requests or commits per second, whatever their latency"),
+            .explained("the highest rate of requests or commits, whatever their latency"),
         GridHead::figures("at once", ""),
         GridHead::figures("mean", ""),
         GridHead::figures("p99", ""),
         GridHead::figures(&within, "/s")
-            .explained("the most of those steps whose 99th percentile keeps the bound"),
+            .explained("the highest rate of the steps whose 99th percentile is within the limit"),
         GridHead::figures("at once", ""),
     ]);
     for test in RATES {
@@ -61,7 +61,7 @@ fn limits(calibration: &Calibration) -> (Grid, Grid) {
             .explained("one process with one request at a time, or one thread"),
         GridHead::figures("most", "MB/s").explained("by all, MB are 10⁶ bytes"),
         GridHead::figures("by", ""),
-        GridHead::figures("median", "MB/s").explained("of the repeats at the most; of memory only"),
+        GridHead::figures("median", "MB/s").explained("of the repeats of the fastest step; memory only"),
     ]);
     for test in
         BANDWIDTHS.into_iter().filter(|test| calibration.figures.iter().any(|figure| figure.test == *test))
@@ -99,7 +99,7 @@ fn steps(calibration: &Calibration) -> Grid {
         GridHead::figures("p95", ""),
         GridHead::figures("p99", ""),
         GridHead::figures("device", "%")
-            .explained("what the device counted of the bytes that were asked for"),
+            .explained("bytes that the device counted, as a share of the bytes requested"),
         GridHead::text("refused"),
     ]);
     for step in &calibration.figures {
@@ -157,7 +157,7 @@ fn platform_lines(record: &RunRecord, calibration: &Calibration) -> Vec<String> 
         lines
             .push(format!("device {device}: {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     }
-    let mount = host.mounts.get("data").map_or("its mount is not known", String::as_str);
+    let mount = host.mounts.get("data").map_or("mount unknown", String::as_str);
     lines.push(format!("folder {}: {mount}", calibration.folder));
     if let Some(tool) = &calibration.tool {
         lines.push(format!(
@@ -172,10 +172,10 @@ fn platform_lines(record: &RunRecord, calibration: &Calibration) -> Vec<String> 
 fn notes(record: &RunRecord, calibration: &Calibration) -> Vec<String> {
     let mut lines = Vec::new();
     if record.status == Status::Interrupted {
-        lines.push("it was stopped before its end".to_owned());
+        lines.push("the calibration was stopped before its end".to_owned());
     }
     if calibration.quick {
-        lines.push("a quick look has few and short steps: the most may be more".to_owned());
+        lines.push("quick mode has few, short steps: the real limits may be higher".to_owned());
     }
     lines.extend(calibration.left_out.iter().map(|why| format!("not measured: {why}")));
     let mut grouped_notes: Vec<(String, Vec<&RawFigure>)> = Vec::new();
@@ -234,7 +234,7 @@ pub fn calibration_page(frame: Option<&PageFrame>, record: &RunRecord, made_at: 
         ..PageSection::default()
     };
     let platform = PageSection {
-        title: "What was measured".into(),
+        title: "Measured machine".into(),
         lines: platform_lines(record, raw_limits),
         ..PageSection::default()
     };

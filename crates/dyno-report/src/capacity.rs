@@ -26,15 +26,15 @@ const HEADS: [&str; 11] =
 const EXPLAINED: [&str; 11] = [
     "",
     "",
-    "at the peak: the busiest minute of a watch, the mean of a report's time",
-    "95 % of the single intervals not above this: it may be more than the busiest minute",
+    "at the peak: the busiest minute of a watch, or the mean over a report's interval",
+    "95 % of single intervals are not above this; it may exceed the busiest minute",
     "",
-    "where more sessions begin to pay less",
-    "the most that was measured; ≥ where it was not shown to be the most",
-    "share of the knee, or of the most where there is no knee; ≤ where that is at least so much",
+    "the load from which more sessions add less throughput",
+    "the highest value measured; ≥ where the real maximum may be higher",
+    "share of the knee, or of the highest value where there is no knee; ≤ where the real limit may be higher",
     "",
     "",
-    "days until peaks reach the knee, by the median slope of days, with its interval of 95 %",
+    "days until peaks reach the knee, from the median daily slope, with its 95 % interval",
 ];
 
 fn cells(row: &CapacityRow) -> [String; 11] {
@@ -161,11 +161,7 @@ pub fn capacity_sections(capacity: &CapacityReport) -> Vec<PageSection> {
             charts: capacity.rows.iter().filter_map(course).take(COURSES_MAX).collect(),
             ..PageSection::default()
         },
-        PageSection {
-            title: "What has to be known".to_owned(),
-            lines: note_lines(capacity),
-            ..PageSection::default()
-        },
+        PageSection { title: "Notes".to_owned(), lines: note_lines(capacity), ..PageSection::default() },
     ]
 }
 
@@ -190,8 +186,8 @@ fn bars(capacity: &CapacityReport) -> Chart {
     };
     Chart {
         id: "capacity".into(),
-        title: "What is used of what was measured".into(),
-        about: "Share of the knee (of the most where there is no knee; ≤ where that is at least so much): on average, and what the peak adds."
+        title: "Use of the measured capacity".into(),
+        about: "Share of the knee (of the highest value where there is no knee; ≤ where the real limit may be higher): on average, and the increase at the peak."
             .into(),
         x: ChartAxis::ordinal("component", capacity.rows.iter().map(category).collect()),
         y: ChartAxis::linear("share", Quantity::Percent).reaching(100.0),
@@ -216,7 +212,7 @@ fn course(row: &CapacityRow) -> Option<Chart> {
         id: format!("use-{}", row.metric),
         title: format!("{} over time", crate::text::capital(&row.part)),
         about: format!("Each interval or report; the line is {name}."),
-        x: ChartAxis::linear("time since the first", Quantity::Seconds),
+        x: ChartAxis::linear("time since the first interval", Quantity::Seconds),
         y: ChartAxis::linear(&format!("{}, {}", row.part, row.unit), Quantity::Plain("")).reaching(limit),
         series: vec![ChartSeries {
             name: row.part.clone(),

@@ -115,11 +115,11 @@ pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
         GridHead::figures("B", ""),
     ]);
     heads.extend([
-        GridHead::figures("difference", "%").explained("B less A, as a share of A"),
+        GridHead::figures("difference", "%").explained("B − A, as a share of A"),
         GridHead::figures("95 % interval", "%"),
         GridHead::figures("runs", ""),
         GridHead::figures("p", "")
-            .explained("chance of runs ranked as far apart if both sides were the same"),
+            .explained("probability of ranks at least this far apart if both sides were equal"),
         GridHead::text("verdict"),
     ]);
     let mut grid = Grid::new(heads);
@@ -311,7 +311,7 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
     ]);
     for result in gates {
         let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
-            (_, _, None) => ("broken: no percent of it on both sides", Paint::Bad),
+            (_, _, None) => ("broken: no percentage on both sides", Paint::Bad),
             (true, _, _) if result.marked => ("holds, but may include other load", Paint::Warn),
             (false, _, _) if result.marked => ("broken, but may include other load", Paint::Bad),
             (true, true, _) => ("holds", Paint::Good),
@@ -331,10 +331,10 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
 /// Other differences between the two sides.
 pub fn differences(differed: &[ConfigDifference], style: &Style) -> String {
     if differed.is_empty() {
-        return "nothing else differed in what the records know\n".into();
+        return "no other differences in the records\n".into();
     }
     let mut table = TextTable::new(vec![
-        TextColumn::text("what else differed"),
+        TextColumn::text("other differences"),
         TextColumn::text(""),
         TextColumn::text("A"),
         TextColumn::text("B"),
@@ -353,7 +353,7 @@ pub fn differences(differed: &[ConfigDifference], style: &Style) -> String {
     }
     if differed.len() > DIFFERENCES_MAX {
         let more = differed.len() - DIFFERENCES_MAX;
-        table.note(&format!("… and {more} more (--json has them all)"), Paint::Dim);
+        table.note(&format!("… and {more} more (--json shows all)"), Paint::Dim);
     }
     table.render(style)
 }

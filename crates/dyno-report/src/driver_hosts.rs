@@ -17,17 +17,17 @@ pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("sessions", ""),
         GridHead::figures("operations", "").explained("of its sessions, in the window"),
         GridHead::figures("share", "%").explained("of the operations of all hosts"),
-        GridHead::figures("clock known to", "")
-            .explained("the most by which a moment of this host may be wrong on the leader's clock"),
+        GridHead::figures("clock error", "")
+            .explained("maximum error of this host's times on the controller's clock"),
         GridHead::figures("clock ahead", "").explained(
-            "by how much its monotonic clock, which counts from the start of its agent, was ahead of the leader's at the common start",
+            "lead of its monotonic clock, which counts from the start of its agent, over the controller's at the common start",
         ),
-        GridHead::figures("drifted", "").explained("by how much more at the end of the window"),
-        GridHead::figures("way", "").explained("the shortest there and back of a message"),
+        GridHead::figures("drifted", "").explained("increase of this lead by the end of the window"),
+        GridHead::figures("round trip", "").explained("shortest round trip of a message"),
         GridHead::figures("first start", "").explained("of its sessions, after the common start"),
         GridHead::figures("last start", ""),
         GridHead::figures("CPU busy", "%").explained("of all processors of this host, in the window"),
-        GridHead::text("held back by"),
+        GridHead::text("limited by"),
     ]);
     for host in fleet.hosts.iter().take(ROWS_MAX) {
         grid.row(cells(host, fleet).into_iter().map(|text| GridCell::text(&clean(&text))).collect());

@@ -37,10 +37,10 @@ const PLAIN_BYTES_MAX: usize = 300_000;
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     /// The page is not a report, or its records were removed.
-    #[error("there are no run records in this page: it is no report of Dyno, or it was saved without them")]
+    #[error("the page contains no run records: it is not a Dyno report, or it was saved without them")]
     NoRecords,
     /// The page was written by another version.
-    #[error("the page holds its records in version {found} of the format; this program reads {VERSION}")]
+    #[error("the page contains records of format version {found}; this program reads version {VERSION}")]
     Version { found: u32 },
     /// The embedded data is damaged.
     #[error("the records in this page are damaged: {0}")]

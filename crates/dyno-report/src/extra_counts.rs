@@ -23,12 +23,10 @@ pub(crate) fn extra_words(record: &RunRecord) -> Option<String> {
     let all = record.ops.get(ALL)?;
     let mut words = Vec::new();
     if all.retries > 0 {
-        words
-            .push(format!("{} attempts were taken back by the database and began again", count(all.retries)));
+        words.push(format!("{} attempts were rolled back by the database and retried", count(all.retries)));
     }
     if all.in_doubt > 0 {
-        let doubt =
-            "operations lost their connection during a commit, and whether they are committed is not known";
+        let doubt = "operations lost their connection during a commit, and whether they committed is unknown";
         words.push(format!("{} {doubt}", count(all.in_doubt)));
     }
     (!words.is_empty()).then(|| format!("in the window {}", words.join("; ")))
@@ -63,7 +61,7 @@ mod tests {
             (ops.retries, ops.in_doubt) = (304, 2);
         }
         let words = caveats(&record, &style);
-        assert!(words.contains("in the window 304 attempts were taken back by the database"), "{words}");
+        assert!(words.contains("in the window 304 attempts were rolled back by the database"), "{words}");
         assert!(words.contains("2 operations lost their connection during a commit"), "{words}");
         let text = show(&record, &style);
         assert!(text.contains("retries") && text.contains("in doubt") && text.contains("304"), "{text}");

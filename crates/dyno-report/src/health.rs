@@ -9,7 +9,7 @@ use crate::table::{self, TextColumn, TextTable};
 /// The word for a result.
 fn word(answer: &ExpectationResult) -> &'static str {
     match (&answer.measured, answer.met) {
-        (Err(_), _) => "not known",
+        (Err(_), _) => "unknown",
         (Ok(_), true) => "pass",
         (Ok(_), false) => "fail",
     }

@@ -10,11 +10,11 @@ use crate::style::Style;
 use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
-pub(crate) const TITLE: &str = "metrics of elsewhere: imported, not audited";
+pub(crate) const TITLE: &str = "metrics of other tools: imported, not audited";
 /// How to read the table.
-pub(crate) const EXPLAINED: &str = "Measured by others and imported: they stand beside the run, and no figure, check or conclusion uses \
-     them. Figures are of periods that are wholly in the window; times are of their source's clock, whose distance from that of the run \
-     nobody measured.";
+pub(crate) const EXPLAINED: &str = "Metrics that another tool measured: no figure, check or conclusion of \
+     the run uses them. Figures are of periods that are wholly in the window. Times are of the source's \
+     clock; its offset from the run's clock is unknown.";
 
 /// Maximum number of rows, of charts, and of points per line.
 const ROWS_MAX: usize = 60;
@@ -34,10 +34,9 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("least", ""),
         GridHead::figures("most", ""),
         GridHead::text("unit"),
-        GridHead::figures("periods", "")
-            .explained("that are wholly in the window, of those with a part of it"),
+        GridHead::figures("periods", "").explained("that are wholly in the window, of those that overlap it"),
         GridHead::figures("length", "s").explained("of each period"),
-        GridHead::figures("outside", "").explained("rows of the file before and behind the window, left out"),
+        GridHead::figures("outside", "").explained("rows of the file before and after the window, left out"),
         GridHead::text("file"),
     ]);
     for metric in all.iter().take(ROWS_MAX) {
@@ -94,12 +93,12 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     if !names.is_empty() {
         let first = names.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
         words.push(format!(
-            "Without a figure, as no period of theirs is wholly in the window: {first}{}.",
+            "Without a figure, because no period is wholly in the window: {first}{}.",
             if names.len() > 6 { " and others" } else { "" }
         ));
     }
     if record.imported_metrics.iter().any(|metric| metric.is_period_found) {
-        words.push("~: the file does not tell how long periods are; it is the shortest time between two of its values.".to_owned());
+        words.push("~: the file does not state the length of periods; this is the shortest time between two of its values.".to_owned());
     }
     words
 }
@@ -141,7 +140,7 @@ fn chart(metric: &ImportedMetric, at: usize, series: ChartSeries) -> Chart {
         id: format!("imported-{}", at + 1),
         title: format!("{metric_name}: imported, not audited"),
         about: format!(
-            "{metric_name} as {} tells it, one point in the middle of each period. It is not a figure of this run's.",
+            "{metric_name} as reported by {}, one point in the middle of each period. It is not a figure of this run.",
             clean(&metric.file)
         ),
         x: ChartAxis::linear("time in the window", Quantity::Seconds),

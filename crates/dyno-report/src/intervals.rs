@@ -162,8 +162,8 @@ pub fn interval_sections(between: &IntervalComparison, differences: Differences)
         ),
         section(
             "Top timed events",
-            "Of the events among the top ones of either report. New and gone are those of which the other report's complete list has none; \
-             only in A and only in B may be below the end of the other one's list.",
+            "Top events of either report. New and gone: the other report's complete list does not contain \
+             the event. Only in A and only in B: the event may be below the end of the other report's list.",
             events_grid(&between.events, differences),
         ),
     ];
@@ -188,7 +188,7 @@ pub fn interval_sections(between: &IntervalComparison, differences: Differences)
             cells.extend(change_row(line, differences, LISTED));
             grid.row(cells);
         }
-        let about = "Totals of each interval by its length. A statistic that is in one of them only was 0 in the other, or is not listed there.";
+        let about = "Totals of each interval divided by its length. A statistic that only one of them has was 0 in the other, or is not listed there.";
         sections.push(section("Statistics", about, grid));
     }
     sections

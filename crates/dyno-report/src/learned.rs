@@ -5,7 +5,7 @@ use dyno_record::{Counter, Expected, Learned, RunRecord};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, bytes, fixed, time_us};
 
-pub const TITLE: &str = "one transaction, learned on one session alone";
+pub const TITLE: &str = "one transaction, measured on a single session";
 
 /// Counters that are shown, with their heads.
 const SHOWN: [(Counter, &str); 6] = [
@@ -35,10 +35,10 @@ pub fn learned(record: &RunRecord) -> Option<Grid> {
         .collect();
     let mut heads = vec![
         GridHead::text("class"),
-        GridHead::figures("alone", "").explained("mean time with nobody to wait for"),
+        GridHead::figures("alone", "").explained("mean time on a single session, without waits for others"),
         GridHead::figures("in the run", "").explained("mean service time"),
         GridHead::figures("times", "")
-            .explained("how many times as long: what the other sessions cost each transaction"),
+            .explained("ratio of the two: what the other sessions cost each transaction"),
     ];
     heads.extend(shown.iter().map(|(_, head)| GridHead::figures(head, "").explained("of one transaction")));
     let mut grid = Grid::new(heads);

@@ -158,21 +158,21 @@ pub(crate) fn events(record: &RunRecord) -> Option<(Grid, String)> {
 /// Events that are both counted and timed: name, class, rate, and mean.
 const TIMED: [(&str, &str, &str, &str, &str); 5] = [
     (
-        "reads, as the database times them",
+        "reads, as timed by the database",
         "User I/O",
         "wait user-io",
         "physical_read_requests_per_s",
         "physical_read_latency_us",
     ),
     (
-        "writes, as the database times them",
+        "writes, as timed by the database",
         "System I/O",
         "wait system-io",
         "physical_write_requests_per_s",
         "physical_write_latency_us",
     ),
     (
-        "redo syncs, as the database times them",
+        "redo syncs, as timed by the database",
         "Commit",
         "wait commit",
         "redo_syncs_per_s",

@@ -7,7 +7,7 @@ use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::Style;
 use crate::table::TextTable;
 
-pub(crate) const TITLE: &str = "what was loaded";
+pub(crate) const TITLE: &str = "bulk load";
 
 /// A line for each figure of a load, with its scope; `None` if the run loads no table.
 pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
@@ -37,22 +37,22 @@ pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
     let redo = metric("load_redo_bytes_per_row");
     let of_row = loaded.bytes.checked_div(loaded.rows).unwrap_or(0);
     line(
-        "redo of a row",
+        "redo per row",
         redo.as_ref().map_or_else(|_| ABSENT.to_owned(), |redo| bytes(redo.round() as u64)),
         match redo {
-            Ok(_) => format!("a row is {} on its way in", bytes(of_row)),
+            Ok(_) => format!("a row has {} as sent", bytes(of_row)),
             Err(why) => why,
         },
     );
     if loaded.indexes.1 > 0 {
         let (value, words) =
-            seconds(&loaded.indexed_s, &format!("{} made behind the rows", indexes(loaded.indexes.1)));
+            seconds(&loaded.indexed_s, &format!("{} created after the rows", indexes(loaded.indexes.1)));
         line("indexes", value, words);
     }
     let (value, words) = seconds(&loaded.durable_s, &loaded.durable_by);
     line("until durable", value, words);
     if let Ok(value) = metric("load_durable_rows_per_s") {
-        line("", format!("{} rows/s", figure(value)), "until then".to_owned());
+        line("", format!("{} rows/s", figure(value)), "until durable".to_owned());
     }
     Some(grid)
 }
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(text[0], "rows|90,000|into t, without indexes, 1 constraints, without a log");
         assert_eq!(text[2], "time|1.500 s|from the first row to the last");
         assert_eq!(text[3], "rate|60,000 rows/s|");
-        assert_eq!(text[5], "indexes|0.250 s|2 indexes made behind the rows");
+        assert_eq!(text[5], "indexes|0.250 s|2 indexes created after the rows");
         assert_eq!(text[6], format!("until durable|{ABSENT}|no log of it was written"));
     }
 }

@@ -32,25 +32,26 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("p90", ""),
     ];
     if has_limits {
-        heads
-            .push(GridHead::figures("limit", "").explained("of the 90th percentile, as far as it is judged"));
+        heads.push(GridHead::figures("limit", "").explained("of the 90th percentile, if it is judged"));
     }
     if rolls_back {
         heads.push(
             GridHead::figures("rolled back", "")
-                .explained("by a step; they count as completed without error"),
+                .explained("by a step of the transaction; counted as completed without error"),
         );
     }
     if polls {
         heads.push(
-            GridHead::figures("empty polls", "").explained("found nothing to do, and are no transactions"),
+            GridHead::figures("empty polls", "")
+                .explained("found nothing to do; not counted as transactions"),
         );
     }
     if tallies {
         heads.push(GridHead::figures("tallied", "").explained("by steps"));
     }
     heads.push(
-        GridHead::figures("requests", "").explained("round trips of one, where each waits for its answer"),
+        GridHead::figures("requests", "")
+            .explained("round trips per transaction, if each waits for its answer"),
     );
     let mut grid = Grid::new(heads);
     for class in classes() {
@@ -127,17 +128,17 @@ pub fn sentences(record: &RunRecord) -> Vec<String> {
 fn limits(workload: &WorkloadFacts, figures: &WorkloadFigures<'_>) -> Option<String> {
     let yardstick = workload.yardstick.as_ref()?;
     let most = format!(
-        "{} a minute for each of scale {}",
+        "{} a minute for each unit of scale {}",
         fixed(yardstick.most_per_minute, 2),
         count(workload.scale)
     );
     match figures.judged {
         ReferenceApplicability::Nothing => None,
-        ReferenceApplicability::NoRests => Some(
-            "limits of response times are not judged, nor is efficiency: sessions do not rest".to_owned(),
-        ),
+        ReferenceApplicability::NoRests => {
+            Some("response time limits and efficiency are not judged: sessions have no think time".to_owned())
+        }
         ReferenceApplicability::Sessions { actual: are, required: wanted } => Some(format!(
-            "limits of response times are not judged, nor is efficiency: there are {} sessions, and {} belong to this scale",
+            "response time limits and efficiency are not judged: there are {} sessions, and this scale needs {}",
             count(are.into()),
             count(wanted)
         )),
@@ -149,7 +150,7 @@ fn limits(workload: &WorkloadFacts, figures: &WorkloadFigures<'_>) -> Option<Str
                 .map(|class| class.facts.class.as_str())
                 .collect();
             let limits = match missed.is_empty() {
-                true => "nine of ten response times are within the limit of each".to_owned(),
+                true => "90 % of response times are within the limit of each transaction".to_owned(),
                 false => format!("response times miss the limit: {}", clean(&missed.join(", "))),
             };
             let efficiency =
@@ -164,7 +165,7 @@ fn crowding_warning(record: &RunRecord, workload: &WorkloadFacts) -> Option<Stri
     let yardstick = workload.yardstick.as_ref()?;
     let (busy, room) = room(record, workload).filter(|(_, room)| *room < yardstick.roomy)?;
     Some(format!(
-        "warning: {} sessions are busy over scale {}, {} for each where {} are room enough: waits for the same rows are what is measured",
+        "warning: {} sessions are busy at scale {}, {} units for each where {} are enough: the run mainly measures waits for the same rows",
         fixed(busy, 1),
         count(workload.scale),
         fixed(room, 1),
@@ -179,7 +180,7 @@ fn invariant_words(workload: &WorkloadFacts) -> Option<String> {
     let held = certain.iter().filter(|one| one.after.as_ref().ok() == one.is.as_ref()).count();
     (!certain.is_empty()).then(|| {
         format!(
-            "{} of {} conditions hold, asked in one snapshot behind the window, {} s",
+            "{} of {} conditions hold, queried in one snapshot after the window, {} s",
             held,
             certain.len(),
             fixed(seconds, 1)

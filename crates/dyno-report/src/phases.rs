@@ -27,16 +27,17 @@ pub fn phases(record: &RunRecord) -> Option<Grid> {
         .into_iter()
         .filter(|(name, _)| record.phases.iter().any(|phase| phase.metrics.contains_key(*name)))
         .collect();
-    let response = "from the due moment to the end";
+    let response = "from the due time to the end";
     let mut heads = vec![
         GridHead::tight("phase"),
         GridHead::figures("from", "s"),
         GridHead::figures("asked", "/s").explained("the mean of the schedule"),
-        GridHead::figures("done", "/s")
-            .explained("operations that were due in it and ended in the window, by its seconds"),
+        GridHead::figures("done", "/s").explained(
+            "operations that were due in the phase and ended in the window, per second of the phase",
+        ),
         GridHead::figures("errors", ""),
         GridHead::figures("behind", "")
-            .explained("operations that had been due by its end and had not begun"),
+            .explained("operations that were due by the end of the phase and had not begun"),
         GridHead::figures("service mean", ""),
         GridHead::figures("p99", ""),
         GridHead::figures("response mean", "").explained(response),
@@ -122,7 +123,7 @@ pub fn words(record: &RunRecord) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(first) = record.workload.as_ref().filter(|_| !record.beside.is_empty()) {
         words.push(format!(
-            "The schedule of {} has these phases, whose lines tell what it did; others ran beside it, and counters are of all together",
+            "The schedule of {} has these phases, with its own operations; other workloads ran at the same time, and counters include all workloads",
             clean(&first.name)
         ));
     }
@@ -130,7 +131,8 @@ pub fn words(record: &RunRecord) -> Vec<String> {
     if outside > 0 {
         let operations = if outside == 1 { "operation" } else { "operations" };
         words.push(format!(
-            "{} {operations} of the window were due before the first phase or behind the last one, and are in none",
+            "{} {operations} of the window were due before the first phase or after the last one, and \
+                belong to no phase",
             count(outside)
         ));
     }
@@ -213,7 +215,7 @@ mod tests {
             .into_iter()
             .find(|chart| chart.id == "throughput-over-time")
             .unwrap();
-        assert!(chart.series.iter().any(|series| series.name == "asked for"), "{:?}", chart.series.len());
+        assert!(chart.series.iter().any(|series| series.name == "requested"), "{:?}", chart.series.len());
         assert!(chart.marks.iter().any(|mark| mark.name.contains("hold 200/s 10s")), "{:?}", chart.marks);
     }
 }

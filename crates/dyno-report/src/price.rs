@@ -11,7 +11,7 @@ use crate::plot::{Plot, PlotLine, PlotRatio};
 /// The scope of the prices, in a sentence.
 pub(crate) fn over(prices: &Prices) -> String {
     let months = if prices.months.fract() == 0.0 { fixed(prices.months, 0) } else { figure(prices.months) };
-    format!("Each month; what was bought is used for {months} months.")
+    format!("Costs per month; purchases are used for {months} months.")
 }
 
 /// Monthly cost of each platform and its parts.
@@ -74,7 +74,7 @@ pub(crate) fn curve_price_grid(
         GridHead::figures("a month", &prices.currency),
         GridHead::figures("capacity", ""),
         GridHead::figures("for each 1,000", &prices.currency)
-            .explained("the price of a month by the capacity, for a thousand of its unit"),
+            .explained("monthly price divided by the capacity, per 1,000 of its unit"),
         GridHead::figures("×", "").explained("times the first curve's price; below 1 is cheaper"),
     ]);
     let unit_price = |curve: &CurveSummary| {

@@ -13,7 +13,7 @@ use crate::style::{Paint, Style};
 use crate::table::TextTable;
 use crate::text::{clean, truncate, wrap};
 
-pub const TITLE: &str = "where the processors' time went";
+pub const TITLE: &str = "CPU profile";
 
 /// Processes and functions shown in a terminal, and on a page.
 const PROCESSES_SHOWN: usize = 6;
@@ -47,7 +47,7 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
         event => event.to_owned(),
     };
     let mut first = format!(
-        "{} samples of processors at work on {}, {} a second on each of {} processors by {event}, over the {} s of the window",
+        "{} samples of busy processors on {}, {} a second on each of {} processors by {event}, over the {} s of the window",
         count(profile.samples),
         profile.host,
         profile.frequency_hz,
@@ -60,7 +60,7 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     if let Some((busy_s, per_op)) = busy_s(record).zip(busy_us_per_op(record)) {
         let run_share = share_of_run_pct(profile) / 100.0;
         first.push_str(&format!(
-            "; they were at work for {} s, {} s of it for {}: {} µs for each operation",
+            "; they were busy for {} s, {} s of it for {}: {} µs for each operation",
             figure(busy_s),
             figure(busy_s * run_share),
             run_words(profile),
@@ -70,12 +70,12 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     let mut words = vec![first];
     match profile.database {
         DatabaseIn::Elsewhere => {
-            words.push(
-                "No database of the run works on this host: what is shown is the load's side only".into(),
-            );
+            words.push("No database of the run is on this host: the profile shows only the load".into());
         }
         DatabaseIn::Unknown => {
-            words.push("Dyno could not identify the database's processes: they are among the others".into());
+            words.push(
+                "Dyno could not identify the database's processes: the other processes include them".into(),
+            );
         }
         DatabaseIn::Processes | DatabaseIn::Dyno => {}
     }
@@ -89,20 +89,20 @@ fn run_words(profile: &CpuProfile) -> &'static str {
         DatabaseIn::Processes => "database, Dyno and the kernel's own threads",
         DatabaseIn::Dyno => "Dyno with the database in it, and the kernel's own threads",
         DatabaseIn::Elsewhere => "Dyno and the kernel's own threads",
-        DatabaseIn::Unknown => "Dyno, the kernel's own threads and all others but perf",
+        DatabaseIn::Unknown => "Dyno, the kernel's own threads and all other processes except perf",
     }
 }
 
 /// Time columns: a share, and the time per operation if it is known.
 fn time_heads(per_op: Option<f64>) -> Vec<GridHead> {
     let mut heads = vec![
-        GridHead::figures("share", "%").explained("of the time that processors were at work"),
+        GridHead::figures("share", "%").explained("of the time that processors were busy"),
         GridHead::figures("samples", ""),
     ];
     if per_op.is_some() {
         heads
             .push(GridHead::figures("per op", "µs").explained(
-                "for each operation of the window: the share of the time that the kernel counted",
+                "for each operation of the window: its share of the time that the kernel counted",
             ));
     }
     heads
@@ -205,7 +205,7 @@ pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
 pub(crate) fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
     let (unit, of) = match gains.per_op {
         true => ("µs", "processor time for each operation, of the run's own processes and the kernel's"),
-        false => ("%", "shares of the time that processors were at work"),
+        false => ("%", "shares of the time that processors were busy"),
     };
     let runs = |count: usize| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
     let head = format!(
@@ -222,7 +222,7 @@ pub(crate) fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
     if gains.left_out > 0 {
         notes.push(format!("{} more functions differ by less", count(gains.left_out as u64)));
     }
-    notes.push("clear: the runs of both sides lie apart, by more than the chance of samples".to_owned());
+    notes.push("clear: the runs of both sides do not overlap, by more than sampling error".to_owned());
     for line in notes.iter().flat_map(|note| wrap(note, style.columns(), LINES_MAX)) {
         out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
     }

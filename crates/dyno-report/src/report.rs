@@ -228,9 +228,7 @@ impl<'r> Report<'r> {
         );
         if record.status == Status::Interrupted {
             let kind_word = if is_watch { "watch" } else { "run" };
-            more.push(format!(
-                "The {kind_word} was interrupted: the figures are of the part that was measured."
-            ));
+            more.push(format!("The {kind_word} was interrupted: the figures cover only the measured part."));
         }
         more.extend(self.imported());
         let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
@@ -257,8 +255,7 @@ impl<'r> Report<'r> {
             (_, SweepKind::Sweep) => None,
             (Some(conclusion), _) => {
                 let stopped = conclusion.stopped.iter();
-                let words =
-                    stopped.map(|why| format!("It did not come to its end: {}.", why.trim_end_matches('.')));
+                let words = stopped.map(|why| format!("It did not finish: {}.", why.trim_end_matches('.')));
                 Some((format!("{}.", capital(&conclusion.line)), words.collect()))
             }
             // The best run of one side would not answer which side is better.
@@ -266,7 +263,7 @@ impl<'r> Report<'r> {
                 let campaign_id = &part.id;
                 Some((
                     format!(
-                        "Runs of an A/B comparison: `dyno compare {campaign_id}/a {campaign_id}/b` holds its sides against each other."
+                        "Runs of an A/B comparison: `dyno compare {campaign_id}/a {campaign_id}/b` compares its sides."
                     ),
                     Vec::new(),
                 ))
@@ -309,7 +306,7 @@ impl<'r> Report<'r> {
         }
         line.push('.');
         if let Some(knee) = self.curves.iter().find_map(|curve| curve.knee_of_best.as_ref()) {
-            line.push_str(&format!(" The knee lies at {knee}."));
+            line.push_str(&format!(" The knee is at {knee}."));
         }
         line
     }
@@ -382,7 +379,7 @@ impl<'r> Report<'r> {
             if *name == "ops_per_s" && self.points.points.iter().any(|point| point.runs.len() > 1) {
                 heads.push(
                     GridHead::figures("spread", "%")
-                        .explained("largest less smallest of the repeats, as a share of their median"),
+                        .explained("largest minus smallest repeat, as a share of their median"),
                 );
             }
         }

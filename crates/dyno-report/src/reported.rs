@@ -98,10 +98,10 @@ impl Reports {
 
     fn about(&self) -> String {
         match self.count {
-            1 => "As the report has them.".to_owned(),
+            1 => "As printed in the report.".to_owned(),
             all => format!(
-                "Over {all} reports: medians of the load with the lowest and the highest. Times of events are added up; where one is not \
-                 among a report's top events, that report adds nothing to it."
+                "Over {all} reports: medians of the load with the lowest and the highest. Times of events \
+                 are added up; a report adds nothing to an event that is not among its top events."
             ),
         }
     }

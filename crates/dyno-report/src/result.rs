@@ -363,7 +363,7 @@ pub fn result_card(row: &ResultRow, style: &Style) -> String {
     let note = match row.status {
         Status::Valid => None,
         Status::Imported => Some(crate::status::IMPORTED.to_owned()),
-        status => Some(format!("{}: the figures are of the part that was measured", status.name())),
+        status => Some(format!("{}: the figures cover only the measured part", status.name())),
     };
     if let Some(text) = note {
         out.push_str(&format!("  {}\n", style.paint(crate::status::paint(row.status), &text)));
@@ -409,10 +409,10 @@ pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     // On the driver host, the owners of processor time are known, and the audit states them.
     let owner_note = match observed.is_driver {
         true => "",
-        false => " (whose they were is not told)",
+        false => " (attribution unknown)",
     };
     let is_whole = observed.begin.is_some() && observed.end.is_some();
-    let lost = if is_whole { "" } else { ", and it was not read to the end" };
+    let lost = if is_whole { "" } else { ", and its counters were not read to the end" };
     Some(format!("CPU and device are those of {}{owner_note}{lost}", clean(&host.words())))
 }
 

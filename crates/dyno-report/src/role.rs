@@ -15,7 +15,7 @@ pub(crate) fn words(record: &RunRecord) -> String {
         (_, true) if record.kind == RecordKind::Watch => "the database's".to_owned(),
         (false, false) if record.kind == RecordKind::Watch => "not this one".to_owned(),
         (false, true) => "the database's, from its report".to_owned(),
-        (false, false) => "not told: imported".to_owned(),
+        (false, false) => "not stated: imported".to_owned(),
         (true, false) if record.hosts.iter().any(|host| host.observed.is_some()) => "client only".to_owned(),
         (true, false) => "client only: the database runs on another host, or its host is unknown".to_owned(),
         (true, true) if same_host_count == record.targets.len() => "client and database".to_owned(),
@@ -43,7 +43,7 @@ fn of_observed(record: &RunRecord, observed: &Observed) -> String {
         (_, [one]) => format!("the database's of target {one}"),
         (_, several) => format!("the databases' of targets {}", several.join(", ")),
     };
-    let same = if observed.is_driver { "; it is the machine that drove the run" } else { "" };
+    let same = if observed.is_driver { "; it is also the driver host" } else { "" };
     format!("{owner}, through {}{same}", observed.url)
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn observation_facts(observed: &Observed) -> Vec<(&'static str, Strin
         all.push(("clock", format!("{ahead} {way} of the driver's, ± {bound}")));
     }
     let (asked, late) = observed.readings;
-    let late = if late > 0 { format!(", {late} of them not there in time") } else { String::new() };
+    let late = if late > 0 { format!(", {late} of them late") } else { String::new() };
     all.push(("readings", format!("{asked}{late}")));
     if let Some(lost) = &observed.lost {
         all.push(("lost", lost.clone()));
     }
-    all.extend(observed.missing.iter().map(|(name, why)| ("not told", format!("{name}: {why}"))));
+    all.extend(observed.missing.iter().map(|(name, why)| ("not read", format!("{name}: {why}"))));
     all
 }
 
@@ -92,6 +92,6 @@ mod tests {
         record.targets.truncate(1);
         assert_eq!(of(&record, &record.hosts[1]), "the database's, through ssh://db2");
         record.hosts.clear();
-        assert_eq!(words(&record), "not told: imported");
+        assert_eq!(words(&record), "not stated: imported");
     }
 }

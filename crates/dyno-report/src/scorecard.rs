@@ -23,7 +23,7 @@ pub fn scorecard_grid(card: &Scorecard) -> Grid {
                 GridHead::figures("", "×")
                     .explained("times better than the first platform; above 1 is better"),
             );
-            heads.push(GridHead::tight("").explained("whether that is more than repeats differ"));
+            heads.push(GridHead::tight("").explained("whether the difference exceeds the spread of repeats"));
         }
     }
     heads.push(GridHead::tight("unit"));
@@ -79,7 +79,7 @@ pub fn scorecard_gaps(card: &Scorecard) -> Vec<String> {
             |at: &usize| line.ratios[*at].is_none() && line.values[0].is_ok() && line.values[*at].is_ok();
         gaps.extend((1..line.values.len()).filter(is_apart).map(|at| {
             format!(
-                "{} on {}: it was not asked the same as {}",
+                "{} on {}: its settings differ from those of {}",
                 line.test, card.platforms[at], card.platforms[0]
             )
         }));
@@ -99,7 +99,7 @@ pub fn scorecard_plot(card: &Scorecard) -> Plot {
     let rows = card.lines.iter().filter(|line| line.ratios.iter().any(Option::is_some)).map(row).collect();
     Plot {
         title: format!("Times better than {}", card.platforms[0]),
-        about: format!("{measure}; lines are what repeats leave room for; right of 1 is better"),
+        about: format!("{measure}; lines show the range that repeats allow; right of 1 is better"),
         axis: format!("times better than {}", card.platforms[0]),
         series: card.platforms[1..].to_vec(),
         rows,
@@ -119,14 +119,14 @@ pub fn scorecard_sheets(
     facts.push(("platforms", card.platforms.join("; ")));
     facts.push(("compared", figure_words(card).to_owned()));
     let price = match priced {
-        None => vec!["Not known: no prices were given (--prices).".to_owned()],
-        Some((_, [], _)) => vec!["Not known: no price is of these platforms.".to_owned()],
+        None => vec!["Unknown: no prices were given (--prices).".to_owned()],
+        Some((_, [], _)) => vec!["Unknown: the prices cover none of these platforms.".to_owned()],
         Some((prices, platforms, _)) => {
             let without = card.platforms.iter().filter(|name| !platforms.iter().any(|of| of.name == **name));
             let without: Vec<&str> = without.map(String::as_str).collect();
             let mut lines = vec![over(prices)];
             if !without.is_empty() {
-                lines.push(format!("No price is known of {}.", without.join(", ")));
+                lines.push(format!("No price is known for {}.", without.join(", ")));
             }
             lines
         }
@@ -155,8 +155,8 @@ pub fn scorecard_sheets(
 
 fn figure_words(card: &Scorecard) -> &'static str {
     match card.figure {
-        ScorecardFigure::Most => "the most of each test's key figure",
-        ScorecardFigure::Optimum => "the most within each test's limit of latency",
+        ScorecardFigure::Most => "highest value of each test's key figure",
+        ScorecardFigure::Optimum => "highest value within each test's latency limit",
         ScorecardFigure::Alone => "service time of a single session, mean",
     }
 }

@@ -25,4 +25,4 @@ pub(crate) fn tone(status: Status) -> &'static str {
 }
 
 /// Sentence shown with every imported result.
-pub const IMPORTED: &str = "imported, not audited: nobody here measured these figures";
+pub const IMPORTED: &str = "imported, not audited: Dyno did not measure these figures";

@@ -24,7 +24,7 @@ pub fn study_grid(study: &StudyResult) -> Grid {
         GridHead::text("task"),
         GridHead::text("figure"),
         GridHead::figures(&study.variants[study.base].name, "base")
-            .explained("the median of its repeats, and the least and the most of them"),
+            .explained("the median of its repeats, with the smallest and the largest"),
     ];
     for (_, variant) in other_variants(study) {
         heads.push(GridHead::figures(&variant.name, "").explained(&variant.what));
@@ -217,7 +217,7 @@ pub(crate) fn verified_grid(study: &StudyResult) -> Grid {
     let mut grid = Grid::new(vec![
         GridHead::text("variant"),
         GridHead::text("what it sets and does"),
-        GridHead::text("what showed that it was in force"),
+        GridHead::text("evidence that it was in force"),
     ]);
     for variant in &study.variants {
         let evidence = variant.verified.join("; ");
@@ -251,7 +251,8 @@ pub fn study_plot(study: &StudyResult) -> Plot {
     let base = &study.variants[study.base].name;
     Plot {
         title: format!("Times better than {base}"),
-        about: "medians of all repeats; bars are 95 % intervals; right of 1 is better, whichever way the figure goes".to_owned(),
+        about: "medians of all repeats; bars are 95 % intervals; right of 1 is better for every figure"
+            .to_owned(),
         axis: format!("times better than {base}"),
         rows: rows.filter(|row| row.marks.iter().any(Option::is_some)).collect(),
         series: series.into_iter().map(|(_, name)| name.to_owned()).collect(),

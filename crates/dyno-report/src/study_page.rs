@@ -33,9 +33,9 @@ fn sections(conclusion: &Conclusion, study: &StudyResult) -> Vec<PageSection> {
     ];
     let differed = differed_grid(study);
     if !differed.rows.is_empty() {
-        all.push(section("What differed", differed));
+        all.push(section("Differences", differed));
     }
-    all.push(section("In this order", order_grid(study)));
+    all.push(section("Order of runs", order_grid(study)));
     all
 }
 

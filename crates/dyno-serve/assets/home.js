@@ -8,7 +8,7 @@
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     button.disabled = ticked < 2;
-    button.textContent = ticked < 2 ? "Tick two to compare" : `Compare the ${ticked} ticked`;
+    button.textContent = ticked < 2 ? "Select two to compare" : `Compare ${ticked} selected`;
   };
   form.addEventListener("change", show);
   window.addEventListener("pageshow", show);

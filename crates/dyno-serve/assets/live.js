@@ -82,7 +82,7 @@
   chart("Storage and commits", "By the database's counters, each second.", [{ label: "physical reads", stroke: paint("s0") }, { label: "redo kB", stroke: paint("s5") }, { label: "commits", stroke: paint("s3") }], (v) => number(v), () => [data.reads, data.redo, data.commits]);
 
   // Response times of each interval as a heat map.
-  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the stronger the colour. The range is at its left.");
+  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the stronger the color. The range is at its left.");
   const canvas = document.createElement("canvas");
   canvas.className = "heat";
   canvas.setAttribute("role", "img");
@@ -127,7 +127,7 @@
     if (stack) { stack.destroy(); stackPlace.remove(); charts.splice(charts.findIndex((one) => one.made === stack), 1); }
     stacked = names;
     const bands = names.slice(1).map((_, i) => ({ series: [i + 2, i + 1] }));
-    stack = chart("Sessions by what they wait for", "Of samples since the interval before; CPU is running or waiting for a processor.",
+    stack = chart("Sessions by wait event", "From samples since the previous interval; CPU means running or waiting for a processor.",
       names.map((name, i) => ({ label: name, stroke: () => colour(name, i), fill: () => colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)[at]) })),
       (v) => number(v), () => {
         const sums = data.at.map(() => 0);
@@ -227,7 +227,7 @@
       case "watched": watched(told); dirty = true; break;
       // A line across the time of which nothing is known would be a figure.
       case "away":
-        if (told.why) { say("the database is away: " + told.why); if (data.at.length) interval({ at_s: data.at.at(-1) + interval_s / 2, seconds: interval_s, metrics: {} }); }
+        if (told.why) { say("the database does not answer: " + told.why); if (data.at.length) interval({ at_s: data.at.at(-1) + interval_s / 2, seconds: interval_s, metrics: {} }); }
         dirty = true;
         break;
       case "late": { const at = place_of(told.at_s); if (at >= 0) { data.rate[at] += told.ops / interval_s; dirty = true; } break; }
@@ -265,5 +265,5 @@
   setTimeout(() => { live = true; }, 1500);
   source.onmessage = (event) => hear(JSON.parse(event.data));
   source.addEventListener("over", () => { source.close(); reload(); });
-  source.onerror = () => { if (source.readyState === EventSource.CLOSED) say("the server is gone; what runs goes on"); };
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) say("the server does not answer; running jobs continue"); };
 })();

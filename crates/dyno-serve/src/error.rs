@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The server cannot listen on the address.
-    #[error("{address} cannot be listened on: {source}")]
+    #[error("cannot listen on {address}: {source}")]
     Listen { address: String, source: std::io::Error },
     /// A file of the server cannot be read or written.
     #[error("{} cannot be used: {detail}", path.display())]
@@ -15,7 +15,7 @@ pub enum ServeError {
     #[error("the state folder {} cannot be used: {detail}", path.display())]
     State { path: PathBuf, detail: String },
     /// Another server uses the same state folder.
-    #[error("another dyno serve keeps its state in {}", path.display())]
+    #[error("another dyno serve uses the state folder {}", path.display())]
     Taken { path: PathBuf },
     /// The file with the list of targets is invalid.
     #[error("{}: {detail}", path.display())]
@@ -24,7 +24,7 @@ pub enum ServeError {
     #[error("token {name:?}: {problem}")]
     Token { name: String, problem: String },
     /// Other machines can reach the address, and without TLS the token is sent unencrypted.
-    #[error("{address} is open to other machines, and without TLS the token goes over the wire as it is")]
+    #[error("{address} is open to other machines, and without TLS the token is sent in plain text")]
     Bare { address: String },
     /// The repository cannot be opened.
     #[error(transparent)]
@@ -38,14 +38,14 @@ impl ServeError {
     /// What the user can do; empty if there is no hint.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Listen { .. } => "another program may have it: name a free one with --listen ADDRESS:PORT",
-            Self::Taken { .. } => "use that one, or name another directory with --state DIR",
+            Self::Listen { .. } => "another program may use it: name a free one with --listen ADDRESS:PORT",
+            Self::Taken { .. } => "use that server, or name another folder with --state DIR",
             Self::Targets { .. } => "docs/guides/serve.md has an example",
             Self::Token { .. } => {
                 "`dyno serve --add-token NAME=ROLE` adds one, `--remove-token NAME` removes it"
             }
             Self::Bare { .. } => {
-                "give --tls-cert and --tls-key, or put a proxy with TLS in front and say so with --behind-proxy"
+                "give --tls-cert and --tls-key, or put a proxy with TLS in front and add --behind-proxy"
             }
             Self::State { .. } => "name another folder for the server's state with --state DIR",
             Self::File { .. } | Self::Repository(_) | Self::Io(_) => "",

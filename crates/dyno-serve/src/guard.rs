@@ -121,14 +121,10 @@ async fn received(
     let (parts, body) = request.into_parts();
     let whole = tokio::time::timeout(state.setup.limits.request, axum::body::to_bytes(body, BODY_BYTES_MAX));
     let late = || {
-        HttpError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "the rest of the request did not arrive",
-            "send it at once",
-        )
+        HttpError::new(StatusCode::REQUEST_TIMEOUT, "the request is incomplete", "send it without a pause")
     };
     let large = |_| {
-        let problem = format!("the request has more than {BODY_BYTES_MAX} bytes");
+        let problem = format!("the request exceeds {BODY_BYTES_MAX} bytes");
         HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, problem, "a plan has some kilobytes")
     };
     let bytes = whole.await.map_err(|_| late())?.map_err(large)?;
@@ -200,11 +196,14 @@ fn authorize(
         text(headers, &header::AUTHORIZATION).and_then(bearer).and_then(|token| state.users.holder(token));
     match text(headers, &header::ORIGIN) {
         Some(origin) if !state.hosts.is_own(origin) => {
-            return Err(HttpError::forbidden("another site may not ask this server", ""));
+            return Err(HttpError::forbidden("requests from other sites are not allowed", ""));
         }
         // Browsers always send the origin of a form; other programs send a bearer token.
         None if !is_safe && bearer.is_none() => {
-            return Err(HttpError::forbidden("it is not known from which page this comes", "send an Origin"));
+            return Err(HttpError::forbidden(
+                "the origin of the request is unknown",
+                "send the header `Origin` or a bearer token",
+            ));
         }
         _ => {}
     }
@@ -212,7 +211,7 @@ fn authorize(
     let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     let mode = headers.get("sec-fetch-mode").and_then(|value| value.to_str().ok());
     if matches!(site, Some("cross-site" | "same-site")) && mode != Some("navigate") {
-        return Err(HttpError::forbidden("another site may not ask this server", ""));
+        return Err(HttpError::forbidden("requests from other sites are not allowed", ""));
     }
     if uri.path() == "/login" {
         return Ok(AccessDecision::LoginAttempt);
@@ -230,7 +229,7 @@ fn authorize(
     };
     let is_logout = uri.path() == "/logout";
     if !is_safe && state.setup.read_only && !is_logout {
-        let trouble = HttpError::forbidden("this server only reads", "it was started with --read-only");
+        let trouble = HttpError::forbidden("this server is read-only", "it was started with --read-only");
         return Ok(AccessDecision::Refused(caller, trouble));
     }
     let needed = required(method, uri.path());
@@ -308,7 +307,7 @@ pub(crate) struct LoginForm {
 /// Answers `POST /login`, whose form contains the token.
 pub(crate) async fn login(FromState(state): SharedServeState, Form(knock): Form<LoginForm>) -> Response {
     let Some((caller, digest)) = state.users.holder(knock.token.trim()) else {
-        return (StatusCode::UNAUTHORIZED, Html(ask("That is not the token.").into_string())).into_response();
+        return (StatusCode::UNAUTHORIZED, Html(ask("Wrong token.").into_string())).into_response();
     };
     let mut response = token_login_response(&state, &digest, "/");
     // Needed for the action log.
@@ -335,10 +334,10 @@ fn ask(line: &str) -> Markup {
         main {
             h1 { "Dyno" }
             @if !line.is_empty() { p role="alert" { (line) } }
-            p { "The address that " code { "dyno serve" } " printed has a token, which is also in the file " code { "token" } " of its state." }
+            p { "The address that " code { "dyno serve" } " printed contains a token, which is also in the file " code { "token" } " of its state folder." }
             form method="post" action="/login" {
                 label { "Token " input type="password" name="token" required autocomplete="off"; }
-                " " button type="submit" { "Go on" }
+                " " button type="submit" { "Log in" }
             }
         }
     };

@@ -25,9 +25,9 @@ pub(crate) const PARTS: [&str; 3] = ["memory", "device", "commit"];
 
 /// The proofs, each with a description.
 pub(crate) const PROOFS: [(&str, &str); 3] = [
-    ("updates", "that a run's updates are in the table, each once"),
-    ("window", "that what is measured is what was done; needs no database"),
-    ("durability", "that acknowledged commits outlive a server that is killed (--allow-commands)"),
+    ("updates", "each update of a run is in the table exactly once"),
+    ("window", "the measured work equals the work done; needs no database"),
+    ("durability", "acknowledged commits survive a killed server (--allow-commands)"),
 ];
 
 /// A request to start a job.
@@ -163,10 +163,10 @@ impl PreparedJob {
         match &self.commands {
             Some(commands) if commands.mark != order.confirmed => {
                 let problem = match order.confirmed.is_empty() {
-                    true => "its commands run as the server's user, and nobody has agreed to them",
-                    false => "these are other commands than those that were agreed to",
+                    true => "its commands run as the server's user and are not confirmed",
+                    false => "the commands differ from those that were confirmed",
                 };
-                Err(field_error("confirmed", problem, "look at them, agree, and start it"))
+                Err(field_error("confirmed", problem, "read the commands, confirm them, and start the job"))
             }
             _ => Ok(self.start.0.clone()),
         }
@@ -188,7 +188,7 @@ impl JobRequest {
         let text = match READY.iter().find(|ready| ready.name == self.ready) {
             Some(ready) => ready.for_engine(engine),
             None if self.ready.is_empty() => dyno_plan::template(engine),
-            None => return Err(vec![field_error("ready", "there is no such ready plan", "")]),
+            None => return Err(vec![field_error("ready", "unknown ready plan", "")]),
         };
         let options = PlanSource { target: Some(target.url.clone()), ..PlanSource::of(setup.engines) };
         let written = |options: &PlanSource| {
@@ -300,10 +300,10 @@ impl JobKind {
             Self::Ab => "two sides, interleaved",
             Self::Suite => "a catalogue of tests, each about one component",
             Self::Load => "the data only",
-            Self::Check => "what would prevent or falsify it: nothing is run",
+            Self::Check => "checks for what would prevent or falsify a run, without a run",
             Self::Watch => "what a running database does by itself, without any load",
             Self::Calibrate => "raw limits of the machine that the data is on",
-            Self::Prove => "that nothing is lost, and nothing made up",
+            Self::Prove => "proof that no work is lost or invented",
             Self::Study => "variants of the platform, interleaved",
         }
     }

@@ -36,11 +36,11 @@ impl HttpError {
 
     /// The server is shutting down, or one of its threads ended.
     pub(crate) fn task_failed() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be made", "")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "cannot create the response", "")
     }
 
     pub(crate) fn not_found(problem: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, problem, "the first page lists everything that is there")
+        Self::new(StatusCode::NOT_FOUND, problem, "the first page lists all runs")
     }
 
     pub(crate) fn bad_request(problem: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -67,7 +67,7 @@ impl IntoResponse for HttpError {
             }
             p { a href="/" { "All runs" } }
         };
-        let page = frame::page("Not answered", "", &body);
+        let page = frame::page("Error", "", &body);
         (self.status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], Html(page.into_string()))
             .into_response()
     }

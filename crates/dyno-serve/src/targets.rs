@@ -69,7 +69,7 @@ impl ServeTargetList {
         }
         for (name, target) in &file.targets {
             TargetUrl::read(&target.url, engines).map_err(|_| {
-                wrong(format!("targets.{name}: url is not that of a database, or has a password"))
+                wrong(format!("targets.{name}: url is not a database URL, or contains a password"))
             })?;
             if target.password_env.is_some() && target.password_file.is_some() {
                 return Err(wrong(format!(

@@ -25,7 +25,7 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| wrong(&files.certificate, error.to_string()))?;
     if certificates.is_empty() {
-        return Err(wrong(&files.certificate, "it holds no certificate".into()));
+        return Err(wrong(&files.certificate, "it contains no certificate".into()));
     }
     let key =
         PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;

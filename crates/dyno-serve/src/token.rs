@@ -55,7 +55,10 @@ impl AccessToken {
         let text = text.trim().to_owned();
         match BASE64.decode(&text) {
             Ok(bytes) if bytes.len() == BYTES => Ok(Self::of(text, true)),
-            _ => Err(ServeError::file(path, &"it holds no token: remove it, and the server makes another")),
+            _ => Err(ServeError::file(
+                path,
+                &"it contains no token: remove it, and the server creates another",
+            )),
         }
     }
 

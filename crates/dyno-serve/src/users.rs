@@ -135,7 +135,7 @@ pub fn add_token(state: &Path, name: &str, role: UserRole) -> Result<String, Ser
     dyno_record::private_file::create_folder(state).map_err(failed)?;
     let mut file = read(&path)?;
     if file.tokens.contains_key(name) {
-        return Err(wrong("this name has a token already: remove that one first"));
+        return Err(wrong("this name already has a token: remove that token first"));
     }
     let token = random_text()?;
     file.tokens.insert(name.to_owned(), NamedToken { role, sha256: digest_hex(&token) });

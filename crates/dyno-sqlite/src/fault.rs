@@ -69,7 +69,7 @@ fn class_of(code: i32) -> ErrorClass {
 fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
     match code & 0xff {
         ffi::SQLITE_FULL => {
-            (TargetErrorKind::Full, "make room on the file system of the database, or load less data")
+            (TargetErrorKind::Full, "free space on the file system of the database, or load less data")
         }
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_NOTADB => {
             (TargetErrorKind::Unreachable, "name another file in target.url, or correct its permissions")
@@ -78,7 +78,7 @@ fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
             (TargetErrorKind::Privilege, "allow writing to the file and to its directory")
         }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
-            (TargetErrorKind::Database, "end what else uses the file, or wait longer with busy=")
+            (TargetErrorKind::Database, "end other processes that use the file, or wait longer with busy=")
         }
         ffi::SQLITE_INTERRUPT => (TargetErrorKind::Cancelled, ""),
         _ => (TargetErrorKind::Database, ""),

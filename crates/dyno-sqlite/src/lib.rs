@@ -138,7 +138,7 @@ impl Target for SqliteTarget {
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Err(TargetError::unsupported(
-            "SQLite has no wait events: it runs inside the driving process, where sessions are timed",
+            "SQLite has no wait events: it runs inside Dyno's process, which times the sessions",
         ))
     }
 }

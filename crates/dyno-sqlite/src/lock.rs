@@ -32,8 +32,8 @@ pub(super) fn take(database: &Path, holder: &Holder, claim: Claim) -> Result<Loc
     let lock = Lock::held((file, mark));
     Ok(match others.first() {
         Some(other) if claim == Claim::Alone => lock.but(format!(
-            "another dyno is at work on a database of the same device ({other}): what the device does meanwhile is done for \
-             both"
+            "another dyno is using a database on the same device ({other}): the device's activity includes \
+            both"
         )),
         _ => lock,
     })
@@ -59,7 +59,7 @@ fn take_file(database: &Path, holder: &Holder) -> Result<SqliteLockFile, TargetE
         // A file with a second name may have contents that Dyno must not overwrite. With no name left, the
         // previous holder has removed it.
         if !facts.is_file() || facts.nlink() > 1 {
-            return Err(cannot(io::Error::other("it is not a regular file of its own")));
+            return Err(cannot(io::Error::other("it is not a regular file with a single link")));
         }
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
@@ -81,8 +81,8 @@ fn take_file(database: &Path, holder: &Holder) -> Result<SqliteLockFile, TargetE
         std::thread::sleep(PAUSE);
     }
     let hint = match &current_holder {
-        Some(holder) => format!("wait until it has ended, or end it: kill {} on {}", holder.pid, holder.host),
-        None => "wait until it has ended".to_owned(),
+        Some(holder) => format!("wait until it ends, or end it: kill {} on {}", holder.pid, holder.host),
+        None => "wait until it ends".to_owned(),
     };
     Err(busy(&database.display().to_string(), current_holder.as_ref(), hint))
 }
@@ -110,18 +110,16 @@ fn lock_error(path: &Path, error: io::Error) -> TargetError {
     let message = format!("the lock file {} cannot be used: {error}", path.display());
     let (kind, hint) = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            (TargetErrorKind::Privilege, "allow writing to the database's directory, or take another one")
+            (TargetErrorKind::Privilege, "allow writing to the database's directory, or use another one")
         }
         _ if error.raw_os_error() == Some(libc::ELOOP) => {
-            (TargetErrorKind::Database, "it is a link to another file: remove it, or take another directory")
+            (TargetErrorKind::Database, "it is a link to another file: remove it, or use another directory")
         }
-        io::ErrorKind::NotFound => {
-            (TargetErrorKind::Unreachable, "create the directory, or take another one")
-        }
+        io::ErrorKind::NotFound => (TargetErrorKind::Unreachable, "create the directory, or use another one"),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            (TargetErrorKind::Full, "make room on the file system, or take another one")
+            (TargetErrorKind::Full, "free space on the file system, or use another one")
         }
-        _ => (TargetErrorKind::Database, "take another directory for the database"),
+        _ => (TargetErrorKind::Database, "use another directory for the database"),
     };
     TargetError::new(kind, message).hint(hint).cause(error)
 }
@@ -163,7 +161,7 @@ mod tests {
         std::fs::write(&victim, "mine").unwrap();
         std::fs::hard_link(&victim, folder.path().join("a.db-dyno")).unwrap();
         let refused = take_file(&database, &Holder::this_process(LockPurpose::Load)).err().unwrap();
-        assert!(refused.message.contains("not a regular file of its own"), "{refused:?}");
+        assert!(refused.message.contains("not a regular file with a single link"), "{refused:?}");
         assert!(!refused.hint.is_empty(), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
         assert!(folder.path().join("a.db-dyno").exists(), "it is not ours to remove");

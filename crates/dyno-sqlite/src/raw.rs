@@ -204,7 +204,8 @@ impl SqlitePreparedStatement {
                 match is_odd.get() {
                     false => Ok(number),
                     true => {
-                        let message = "the first column that the statement returns is no integer".to_owned();
+                        let message =
+                            "the first column that the statement returns is not an integer".to_owned();
                         Err(Box::new(SqliteError { code: ffi::SQLITE_MISMATCH, message }))
                     }
                 }

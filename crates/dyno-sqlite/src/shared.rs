@@ -84,11 +84,11 @@ impl SqliteSharedState {
         }
         match layout::read_meta(&link.conn)? {
             Some(meta) if meta.finished_at.is_none() => {
-                Err(no_data(&self.params, "holds a load that did not end"))
+                Err(no_data(&self.params, "contains an unfinished load"))
             }
             Some(meta) if meta.spec == *spec => Ok(()),
-            Some(_) => Err(no_data(&self.params, "holds other data than the plan asks for")),
-            None => Err(no_data(&self.params, "holds no data of dyno's")),
+            Some(_) => Err(no_data(&self.params, "contains other data than the plan asks for")),
+            None => Err(no_data(&self.params, "contains no data loaded by Dyno")),
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) struct TelemetrySinks {
 impl TelemetrySinks {
     /// Starts to listen and to send, according to the options.
     pub(crate) fn start(common: &CommonArgs, talk: &Console) -> anyhow::Result<Self> {
-        let refused = |error: PostError| usage(error.to_string(), "dyno run --help says what is meant");
+        let refused = |error: PostError| usage(error.to_string(), "see dyno run --help");
         let mut beside = Self::default();
         if let Some(address) = &common.metrics {
             let metrics = Metrics::new();
@@ -66,16 +66,17 @@ impl TelemetrySinks {
             let server = Server::start(address, metrics.clone(), access).map_err(|error| match error {
                 ServeMetricsError::Open(_) => usage(
                     format!("--metrics: {error}"),
-                    "give --metrics-token-file FILE or DYNO_METRICS_TOKEN; --metrics-open serves them to everyone",
+                    "give --metrics-token-file FILE or DYNO_METRICS_TOKEN; or serve them to everyone with \
+                        --metrics-open",
                 ),
                 ServeMetricsError::Io(error) => usage(
-                    format!("--metrics {address}: nobody can listen there: {error}"),
-                    "give an address and a free port, such as 127.0.0.1:9750, or :9750 for this machine alone",
+                    format!("--metrics {address}: cannot listen: {error}"),
+                    "give an address and a free port, such as 127.0.0.1:9750, or :9750 for this machine only",
                 ),
             })?;
             talk.say(&format!("metrics at http://{}/metrics", server.address()));
             if is_open && !server.address().ip().is_loopback() {
-                talk.say("warning: everyone who reaches this address reads the metrics (--metrics-open)");
+                talk.say("warning: everyone who reaches this address can read the metrics (--metrics-open)");
             }
             beside.metrics = Some(metrics);
         }

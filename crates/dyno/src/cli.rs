@@ -64,9 +64,9 @@ const EXAMPLES: &str = "\
 Examples:
   dyno init                                     write a commented plan, dyno.toml
   dyno load && dyno run                         load the data, then one run on SQLite
-  dyno run --set run.sessions_per_schema=8      the same with eight sessions
-  dyno check --target postgres://dyno@db1/bench look at a PostgreSQL server before using it
-  dyno list; dyno show last                     what was run, and the latest record
+  dyno run --set run.sessions_per_schema=8      run with eight sessions
+  dyno check --target postgres://dyno@db1/bench check a PostgreSQL server before a run
+  dyno list; dyno show last                     list the runs, and show the latest record
 
 Exit codes:
   0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
@@ -146,148 +146,220 @@ pub(crate) struct CommonArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// Write a commented plan file.
-    #[command(
-        after_long_help = "What --target and --set say stands in the plan.\n\nExamples:\n  dyno init\n  dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
-            dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml\n  \
-            dyno init --workload shop                    a folder with SQL of your own\n  \
-            dyno init --workload tpcb                    a ready one, as pgbench's"
-    )]
+    #[command(after_long_help = "The plan contains the values of --target and --set.\n\n\
+            Examples:\n  \
+            dyno init\n  \
+            dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
+            dyno init --engine postgres --plan pg.toml\n  \
+            dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml\n  \
+            dyno init --workload shop                    a folder with your own SQL\n  \
+            dyno init --workload tpcb                    a ready workload like pgbench's")]
     Init(Init),
-    /// Check for everything that would prevent or falsify a run, with remedies.
+    /// Find everything that would prevent or falsify a run.
     #[command(
         after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --accept --target postgres://dyno@db1/bench --record accept.json\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
     )]
     Check(Check),
-    /// Create, fill and verify the data.
-    #[command(
-        after_long_help = "The same data already there is recognised, an interrupted load is resumed.\n\nExamples:\n  dyno load\n  dyno load --set data.scale=1G --replace"
-    )]
+    /// Create, load and verify the test data.
+    #[command(after_long_help = "Existing data of the same shape is recognized; an interrupted load is \
+        resumed.\n\n\
+        Examples:\n  \
+        dyno load\n  \
+        dyno load --set data.scale=1G --replace")]
     Load(LoadArgs),
-    /// Do one run with live progress, result and audit, and store its record.
+    /// Run one measurement, audit it and store its record.
     #[command(
-        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --set workload.folder=shop\n  dyno run --variant nfs4 --tag after-patch\n  dyno run --json > run.json"
+        after_long_help = "Progress is shown live, then the result and the audit. Ctrl-C ends the run and \
+            stores what was measured; pressing it twice ends at once.\n\n\
+            Examples:\n  \
+            dyno run\n  \
+            dyno run --set workload.update_pct=20 --set run.time=5m\n  \
+            dyno run --set workload.folder=shop\n  \
+            dyno run --variant nfs4 --tag after-patch\n  \
+            dyno run --json > run.json"
     )]
     Run(RunArgs),
-    /// Run a grid of settings from the plan's sweep section, with a table line per run and a summary per
-    /// point.
+    /// Run a grid of settings and summarize each point.
     #[command(
-        after_long_help = "Every run is stored as soon as it has ended. Ctrl-C keeps what was measured, twice ends at once; --resume goes on after \
-            that, after a crash, and with runs that failed. Data is loaded where it is not there, once for each layout.\n\n\
-            Examples:\n  dyno sweep --set sweep.sessions=1,2,4,8,16,32 --set sweep.update_pct=0,20\n  \
-            dyno sweep --dry-run\n  dyno sweep --set sweep.sessions=1,2,4,8,16,32,64 --set sweep.until=saturation --set sweep.repeats=5\n  \
+        after_long_help = "The grid is the plan's sweep section. Each run prints a table line and is stored \
+            when it ends. Ctrl-C stores what was measured; pressing it twice ends at once. --resume \
+            continues after an interruption or a crash, and repeats failed runs. Missing data is loaded once \
+            for each layout.\n\n\
+            Examples:\n  \
+            dyno sweep --set sweep.sessions=1,2,4,8,16,32 --set sweep.update_pct=0,20\n  \
+            dyno sweep --dry-run\n  \
+            dyno sweep --set sweep.sessions=1,2,4,8,16,32,64 --set sweep.until=saturation --set sweep.repeats=5\n  \
             dyno sweep --resume"
     )]
     Sweep(SweepArgs),
-    /// Find the highest sessions or rate within latency limits by doubling and halving; more runs confirm
-    /// each end.
+    /// Find the highest load that keeps your latency limits.
     #[command(
-        after_long_help = "A limit is mean, p50, p95, p99, p999 or max of response time, of all operations or of one class. In an open loop \
-            the rate must come about, too. Exit code 1: not even the lowest load keeps the limits.\n\n\
-            Examples:\n  dyno search --limit 'p99 <= 2ms'\n  dyno search --limit 'p99 <= 2ms' --limit 'update.mean <= 5ms' --max 256\n  \
+        after_long_help = "The search doubles the number of sessions or the rate, then halves the distance; \
+            more runs confirm each end. A limit is mean, p50, p95, p99, p999 or max of response time, of all \
+            operations or of one class. In an open loop the rate must be reached, too. Exit code 1: even the \
+            lowest load exceeds the limits.\n\n\
+            Examples:\n  \
+            dyno search --limit 'p99 <= 2ms'\n  \
+            dyno search --limit 'p99 <= 2ms' --limit 'update.mean <= 5ms' --max 256\n  \
             dyno search --over rate --from 1000 --limit 'p99 <= 5ms' --set run.sessions_per_schema=32"
     )]
     Search(SearchArgs),
-    /// Run one setting for hours: throughput per minute, drift, lasting drops, stalls.
+    /// Run one setting for hours to find drift, drops and stalls.
     #[command(
-        after_long_help = "Ctrl-C ends it and keeps what was measured.\n\nExamples:\n  dyno soak --time 8h --set workload.update_pct=50\n  dyno soak --time 20m --set observe.interval=500ms"
+        after_long_help = "The result shows throughput per minute, drift, lasting drops and stalls. Ctrl-C \
+            ends the soak and stores what was measured.\n\n\
+            Examples:\n  \
+            dyno soak --time 8h --set workload.update_pct=50\n  \
+            dyno soak --time 20m --set observe.interval=500ms"
     )]
     Soak(SoakArgs),
-    /// Compare two sides in interleaved runs (A B B A …), so that drift affects both equally.
+    /// Compare two settings with interleaved runs (A B B A …).
     #[command(
-        after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] over the plan, or a plan file; an empty one is the plan as it is. In the end the \
-            sides are compared, as dyno compare does; exit code 1 also where a --gate is broken.\n\n\
-            Examples:\n  dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  dyno ab --a '' --b work_unit=256\n  \
+        after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] on top of the plan, or a plan file; an empty \
+            side is the plan unchanged. Interleaving makes drift affect both sides equally. At the end the \
+            sides are compared as by dyno compare. Exit code 1 also means that a --gate is broken.\n\n\
+            Examples:\n  \
+            dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  \
+            dyno ab --a '' --b work_unit=256\n  \
             dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
     Ab(AbArgs),
-    /// Run a catalog of component tests: what the whole platform can do, and where its knees are.
+    /// Test each component of the platform under rising load.
     #[command(
-        after_long_help = "Each test is run through the database under rising load, with data of its own that is made before and dropped \
-            behind it. Ctrl-C keeps what was measured, --resume goes on after that. A test of your own is a folder with workload.toml and \
-            tests.toml (docs/reference/suite-tests.md); --from runs those of a folder.\n\n\
-            Examples:\n  dyno suite list\n  dyno suite --quick\n  dyno suite --quick --target postgres://dyno@db1/bench --group cpu\n  \
-            dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
+        after_long_help = "Each test runs through the database under rising load and finds its knee. Its \
+            data is created before and dropped after it. Ctrl-C stores what was measured; --resume \
+            continues. A test of your own is a folder with workload.toml and tests.toml \
+            (docs/reference/suite-tests.md); --from runs the tests of a folder.\n\n\
+            Examples:\n  \
+            dyno suite list\n  \
+            dyno suite --quick\n  \
+            dyno suite --quick --target postgres://dyno@db1/bench --group cpu\n  \
+            dyno suite --test server-lookup --test server-scan\n  \
+            dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  \
+            dyno suite --resume"
     )]
     Suite(SuiteArgs),
-    /// Measure the effect of changed settings: interleaved variants of the platform, each applied, verified,
-    /// measured and reverted.
-    #[command(
-        after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables (docs/guides/studies.md), or a ready one by its name. What it changes is \
-            noted on disk before, so that Ctrl-C, a failure, a kill or a reboot leaves nothing behind: `dyno study resume` first puts everything back, then \
-            goes on. `dyno study plan` shows every command in its order and runs none.\n\n\
-            Examples:\n  dyno study list\n  dyno study plan file-systems\n  dyno study run file-systems --param size=8G\n  \
-            dyno study run swappiness.toml --target postgres://dyno@db1/bench\n  dyno study resume\n  dyno study report -o study.html"
-    )]
+    /// Apply, verify, measure and revert variants of the platform.
+    #[command(after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables \
+        (docs/guides/studies.md), or the name of a ready study. It measures the effect of changed settings \
+        in interleaved variants. Every change is recorded on disk before it is made, so that Ctrl-C, a \
+        failure, a kill or a reboot leaves no change behind: `dyno study resume` first restores everything, \
+        then continues. `dyno study plan` shows every command in execution order and runs none.\n\n\
+        Examples:\n  \
+        dyno study list\n  \
+        dyno study plan file-systems\n  \
+        dyno study run file-systems --param size=8G\n  \
+        dyno study run swappiness.toml --target postgres://dyno@db1/bench\n  \
+        dyno study resume\n  \
+        dyno study report -o study.html")]
     Study(StudyArgs),
-    /// Check a suite against expectations of the platform: a table of passed and failed limits.
+    /// Check the results of a suite against expected limits.
     #[command(
-        after_long_help = "Expectations stand in a file: `storage-random-read >= 100000 at p99 <= 1ms`, `server-lookup.alone <= 200us`. --init \
-            writes one from a good suite.\n\nExamples:\n  dyno health --init suite-20261123-183926-3eb9\n  dyno health last --expect expect.toml\n  \
-            dyno health last -o sheet.html\n\nExit codes: 0 all are met, 1 one is not or nobody knows, 2 wrong usage, 3 the repository failed."
+        after_long_help = "The file contains one limit per expectation: `storage-random-read >= 100000 at \
+            p99 <= 1ms`, `server-lookup.alone <= 200us`. --init writes the file from a good suite.\n\n\
+            Examples:\n  \
+            dyno health --init suite-20261123-183926-3eb9\n  \
+            dyno health last --expect expect.toml\n  \
+            dyno health last -o sheet.html\n\n\
+            Exit codes: 0 all are met, 1 one is not met or unknown, 2 wrong usage, 3 the repository failed."
     )]
     Health(Health),
-    /// Compare platforms over all tests of their suites, each with the first.
+    /// Compare platforms over all tests of their suites.
     #[command(
-        after_long_help = "A platform is `last`, suites by name with commas between them, variant:NAME (all suites of it, which are repeats), \
-            or one out of a document: server-in-memory-oracle, random-read-flash-oracle. There is no index over all.\n\n\
-            Examples:\n  dyno scorecard variant:old variant:new\n  dyno scorecard old=suite-20261123-183926-3eb9 new=last -o scorecard.html\n  \
-            dyno scorecard random-read-flash-oracle last\n  dyno scorecard variant:a variant:b --figure alone"
+        after_long_help = "A platform is `last`, suite names separated by commas, variant:NAME (all suites \
+            of the variant, as repeats), or a platform from a document: server-in-memory-oracle, \
+            random-read-flash-oracle. Each platform is compared with the first. There is no overall index.\n\n\
+            Examples:\n  \
+            dyno scorecard variant:old variant:new\n  \
+            dyno scorecard old=suite-20261123-183926-3eb9 new=last -o scorecard.html\n  \
+            dyno scorecard random-read-flash-oracle last\n  \
+            dyno scorecard variant:a variant:b --figure alone"
     )]
     Scorecard(ScorecardArgs),
-    /// Compute the cost of performance from platform prices and the throughput at the knee.
-    #[command(
-        after_long_help = "Examples:\n  dyno price --init            an example of prices.toml, to be edited\n  dyno price\n  \
-            dyno price prices.toml -o price.html"
-    )]
+    /// Compute the cost of performance from platform prices.
+    #[command(after_long_help = "Examples:\n  \
+            dyno price --init            write an example prices.toml to edit\n  \
+            dyno price\n  \
+            dyno price prices.toml -o price.html")]
     Price(PriceArgs),
-    /// Measure raw limits of this machine without a database: its device (with fio), its syncs, its memory.
+    /// Measure the raw limits of this machine without a database.
     #[command(
-        after_long_help = "They stand beside what a database gets out of the same machine: a suite shows its results of storage as a share \
-            of them. Figures that cannot be the device's are refused with their reason. The device is loaded as much as it can be.\n\n\
-            Examples:\n  dyno calibrate --quick\n  dyno calibrate /srv/postgresql\n  dyno calibrate --target postgres://dyno@db1/bench --p99 500us\n  \
-            dyno calibrate /srv/redo --only commit --commit-size 4K\n  dyno report last -o limits.html"
+        after_long_help = "Measures the device (with fio), its syncs, and memory. A suite on the same \
+            machine shows its storage results as a share of these limits. Figures that cannot come from the \
+            device are refused with the reason. The device is loaded to its limits.\n\n\
+            Examples:\n  \
+            dyno calibrate --quick\n  \
+            dyno calibrate /srv/postgresql\n  \
+            dyno calibrate --target postgres://dyno@db1/bench --p99 500us\n  \
+            dyno calibrate /srv/redo --only commit --commit-size 4K\n  \
+            dyno report last -o limits.html"
     )]
     Calibrate(Calibrate),
-    /// Observe a running database: its counters, waits and sessions every second, without any load from Dyno.
+    /// Observe a running database without adding load.
     #[command(
-        after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
-            and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
-            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno watch postgres://dyno@db1/shop --set observe.hosts=ssh://db1\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
+        after_long_help = "Counters, waits and sessions are read every second. Nothing is created, written \
+            or locked; Dyno needs no tables of its own. Counters that this user may not read are listed. \
+            Ctrl-C ends the watch and stores what was read.\n\n\
+            Examples:\n  \
+            dyno watch postgres://dyno@db1/shop\n  \
+            dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
+            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  \
+            dyno watch postgres://dyno@db1/shop --set observe.hosts=ssh://db1\n  \
+            dyno show last; dyno report last -o present.html\n  \
+            dyno capacity sweep:last last"
     )]
     Watch(WatchArgs),
-    /// Wait on this host for controllers of distributed runs and drive its share of the sessions; or only
-    /// report the host's counters.
+    /// Drive sessions on this host for a controller, or observe it.
     #[cfg(feature = "fleet")]
     #[command(
-        after_long_help = "One on each driver host; leaders find it at the NATS server under the name of its group (`dyno run --hosts 3`). A password of the database is \
-            never sent: target.password_env or target.password_file name where it is on this host. Ctrl-C ends it; what it measured and nobody has yet \
-            stays on its disk (`dyno collect`).\n\nWith --observe-only it drives nothing: on a database's machine it tells what that machine does, to \
-            runs with observe.hosts=agent or agent://NAME.\n\nExamples:\n  dyno agent --nats nats://meet:4222 --group oltp\n  dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2\n  dyno agent --observe-only --nats nats://meet:4222 --name db1"
+        after_long_help = "Start one agent on each driver host; controllers find it at the NATS server under \
+            the name of its group (`dyno run --hosts 3`). A database password is never sent: \
+            target.password_env or target.password_file name where it is on this host. Ctrl-C ends the \
+            agent; results that were not fetched stay on its disk (`dyno collect`).\n\n\
+            With --observe-only it drives no sessions: on a database host it reports the host's counters to \
+            runs with observe.hosts=agent or agent://NAME.\n\n\
+            Examples:\n  \
+            dyno agent --nats nats://meet:4222 --group oltp\n  \
+            dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2\n  \
+            dyno agent --observe-only --nats nats://meet:4222 --name db1"
     )]
     Agent(AgentArgs),
-    /// Fetch results that agents keep of runs whose controller was lost, and store them as records of failed
-    /// runs.
+    /// Fetch results that agents kept after their controller was lost.
     #[cfg(feature = "fleet")]
     #[command(
-        after_long_help = "What sessions measured is merged; the database's counters were read by nobody, so such a record is no result. Agents keep a run until \
-            somebody has stored it.\n\nExamples:\n  dyno collect --nats nats://meet:4222 --group oltp\n  dyno collect 20261125-023000-7f3a\n  dyno collect --from client-1/agent --from client-2/agent"
+        after_long_help = "The results of the sessions are merged and stored as the record of a failed run. \
+            The database's counters were not read, so such a record is not a result. Agents keep a run until \
+            it is stored.\n\n\
+            Examples:\n  \
+            dyno collect --nats nats://meet:4222 --group oltp\n  \
+            dyno collect 20261125-023000-7f3a\n  \
+            dyno collect --from client-1/agent --from client-2/agent"
     )]
     Collect(Collect),
-    /// Compare capacity with use: how much of each component's knee is used, and which component saturates
-    /// first.
+    /// Compare measured capacity with present use.
     #[command(
-        after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are watches (`dyno watch`) and imported reports, as many as there are: with \
-            those of seven days or more, when the knee is reached at the trend. What is not the same thing on both sides is listed with the reason, and \
-            not computed.\n\nExamples:\n  dyno capacity suite-20261123-183926-3eb9 last\n  dyno capacity suite-20261123-183926-3eb9 tag:monday tag:tuesday -o capacity.html\n  \
-            dyno capacity sweep:last tag:awr --over 80%\n\nExit codes: 0 told, 1 a component is over --over, or nothing can be compared, 2 wrong usage, 3 the repository failed."
+        after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are any number of watches \
+            (`dyno watch`) and imported reports. The table shows how much of each component's knee is used \
+            and which component saturates first. With use over seven days or more, it also shows when the \
+            trend reaches the knee. Figures that are not comparable are listed with the reason.\n\n\
+            Examples:\n  \
+            dyno capacity suite-20261123-183926-3eb9 last\n  \
+            dyno capacity suite-20261123-183926-3eb9 tag:monday tag:tuesday -o capacity.html\n  \
+            dyno capacity sweep:last tag:awr --over 80%\n\n\
+            Exit codes: 0 report printed, 1 a component exceeds --over, or nothing can be compared, 2 wrong \
+            usage, 3 the repository failed."
     )]
     Capacity(CapacityArgs),
-    /// Serve pages and an HTTP API over the repository; start, watch and stop runs there.
+    /// Serve results as web pages and an HTTP API; start runs there.
     #[cfg(feature = "serve")]
     #[command(
-        after_long_help = "The address that is printed has a token, without which nothing is answered. It listens on this machine only unless \
-            --listen says otherwise, which takes TLS. Databases that may be measured stand in a list of the server's own (docs/guides/serve.md).\n\n\
-            Examples:\n  dyno serve --target sqlite:bench.db\n  dyno serve --targets targets.toml\n  dyno serve --read-only --repository team.sqlite3\n  \
+        after_long_help = "The printed address contains a token; requests without it are refused. The server \
+            listens on this machine only, unless --listen names another address, which requires TLS. A file \
+            lists the databases that may be measured (docs/guides/serve.md).\n\n\
+            Examples:\n  \
+            dyno serve --target sqlite:bench.db\n  \
+            dyno serve --targets targets.toml\n  \
+            dyno serve --read-only --repository team.sqlite3\n  \
             dyno serve --listen 0.0.0.0:7878 --host dyno.example.org --tls-cert cert.pem --tls-key key.pem\n  \
             dyno serve --host dyno.example.org --behind-proxy"
     )]
@@ -297,128 +369,178 @@ pub(crate) enum CliCommand {
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"
     )]
     List(List),
-    /// Show whole records in readable form; several runs share one table.
+    /// Show the complete records of runs.
     #[command(
-        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; several by their sweep, tag:NAME or variant:NAME.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
+        after_long_help = "Name a run by its id, a prefix of it, `last` or `last~N`; name several by their \
+            sweep, tag:NAME or variant:NAME. Several runs share one table.\n\n\
+            Examples:\n  \
+            dyno show\n  \
+            dyno show 20260321-142501-7f3a --json\n  \
+            dyno show last~2 last~1 last"
     )]
     Show(ShowArgs),
-    /// Compare two sets of runs: size and significance of differences, and other changed settings.
+    /// Compare sets of runs: differences, significance and changed settings.
     #[command(
-        after_long_help = "Each set is one or more names with commas between them: a run (last, last~2, an id), a sweep, tag:NAME or \
-            variant:NAME. Runs at the same point go together; with repeats there is a verdict, with one run each never. \
-            With more than two sets, each is held against the first.\n\n\
-            Examples:\n  dyno compare last~1 last\n  dyno compare tag:before tag:after --metric ops_per_s,service_p99_us\n  \
+        after_long_help = "Each set is one or more names separated by commas: a run (last, last~2, an id), a \
+            sweep, tag:NAME or variant:NAME. Runs at the same point are compared with each other. A verdict \
+            requires repeats. With more than two sets, each is compared with the first.\n\n\
+            Examples:\n  \
+            dyno compare last~1 last\n  \
+            dyno compare tag:before tag:after --metric ops_per_s,service_p99_us\n  \
             dyno compare variant:ext4 variant:xfs variant:btrfs --margin 3\n  \
             dyno compare tag:release last,last~1,last~2,last~3 --gate \"ops_per_s >= -3%\" --gate \"worst service_p99_us <= 10%\"\n\n\
-            Exit codes: 0 compared and every gate holds, 1 a gate is broken, 2 wrong usage, 3 the repository failed."
+            Exit codes: 0 compared and every gate holds, 1 a gate is broken, 2 wrong usage, 3 the repository \
+            failed."
     )]
     Compare(Compare),
-    /// Show a measure over the runs of one plan, with the times of its changes.
+    /// Show how a measure changed over the runs of a plan.
     #[command(
-        after_long_help = "Without runs named: all of the latest run's plan and target. Changes are found by E-Divisive; nine runs are the least.\n\n\
-            Examples:\n  dyno trend\n  dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  dyno trend tag:nightly --json"
+        after_long_help = "Without RUNS: all runs with the plan and target of the latest run. Changes are \
+            found by E-Divisive, which needs at least nine runs.\n\n\
+            Examples:\n  \
+            dyno trend\n  \
+            dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  \
+            dyno trend tag:nightly --json"
     )]
     Trend(TrendArgs),
-    /// Import results of other tools and documents as run records: a table with one record per line, a log of
-    /// a known tool, or the records in a report.
+    /// Import results of other tools, or the records in a report.
     #[command(
-        after_long_help = "Each --map says what a column is: COLUMN=FIELD, with :UNIT behind it where it is not the field's own, and \
-            @TARGET for one of several databases. FIELD is sessions, ops (a total), ops_per_s, rows_per_s, seconds, \
-            service_mean_us, service_p99_us, variant, tag, started_at, a key of the plan (workload.update_pct), a metric \
-            (logical_reads_per_s), any other name with a unit (tpcc_per_s:1/s), or label. Units: us ms s, 1/s blocks/s rows/s bytes/s \
-            KB/s MB/s MiB/s GB/s, %, count blocks rows bytes sessions. Columns that are not mapped are left out; an empty cell \
-            stays absent. Without --map, the output of sysbench, pgbench, `pgbench -l`, HammerDB (TPROC-C), go-tpc (TPC-C) and BenchBase (summary.json) is recognized. Semicolons, tabs, decimal commas, grouped digits and dates are recognized where the whole table shows what they mean; \
-            what may mean two things is refused with the option that decides. --set tells what the file does not: --set workload.work_unit=256 --set run.time=180s.\n\n\
-            Examples:\n  dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
+        after_long_help = "The file is a table with one record per line, a log of a known tool, or a report \
+            of Dyno. Each --map states the meaning of a column: COLUMN=FIELD, followed by :UNIT if it is not \
+            the field's own, and by @TARGET for one of several databases. FIELD is sessions, ops (a total), \
+            ops_per_s, rows_per_s, seconds, service_mean_us, service_p99_us, variant, tag, started_at, a key \
+            of the plan (workload.update_pct), a metric (logical_reads_per_s), any other name with a unit \
+            (tpcc_per_s:1/s), or label. Units: us ms s, 1/s blocks/s rows/s bytes/s KB/s MB/s MiB/s GB/s, %, \
+            count blocks rows bytes sessions. Columns that are not mapped are skipped; an empty cell stays \
+            absent. Without --map, the output of sysbench, pgbench, `pgbench -l`, HammerDB (TPROC-C), go-tpc \
+            (TPC-C) and BenchBase (summary.json) is recognized. Semicolons, tabs, decimal commas, grouped \
+            digits and dates are recognized if the whole table shows what they mean; ambiguous cells are \
+            refused with the option that decides. --set adds what the file does not contain: --set \
+            workload.work_unit=256 --set run.time=180s.\n\n\
+            Examples:\n  \
+            dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
             --set run.time=180s --set workload.work_unit=256 --tag slob --dry-run\n  \
-            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import sysbench.log --tag sysbench --product MySQL\n  dyno import report.html"
+            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  \
+            dyno import sysbench.log --tag sysbench --product MySQL\n  \
+            dyno import report.html"
     )]
     Import(Import),
-    /// Convert another tool's configuration to a plan: slob.conf of SLOB 2.0 to 2.5, or pgio.conf.
+    /// Convert slob.conf (SLOB) or pgio.conf to a plan.
     #[command(
-        after_long_help = "The plan goes to stdout, or to the file behind -o, with a comment for each parameter: that it says the same, what \
-            differs by design, or why a plan has nothing for it. Passwords are never copied.\n\
+        after_long_help = "Reads the files of SLOB 2.0 to 2.5 and of pgio. The plan goes to stdout, or to \
+            the file after -o. A comment for each parameter states that its meaning is the same, what \
+            differs by design, or why a plan has no counterpart. Passwords are never copied.\n\
             runit.sh takes schemas and sessions as arguments: give them as --schemas and --sessions.\n\n\
-            Examples:\n  dyno import-slob slob.conf --schemas 4 -o dyno.toml\n  \
+            Examples:\n  \
+            dyno import-slob slob.conf --schemas 4 -o dyno.toml\n  \
             dyno import-slob slob.conf -s 4 -t 32 --target oracle://dyno@db1:1521/ORCLPDB1 -o dyno.toml\n  \
-            dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  dyno import-slob slob.conf --json"
+            dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  \
+            dyno import-slob slob.conf --json"
     )]
     ImportSlob(ImportSlob),
-    /// Convert pgbench scripts of PostgreSQL, or its built-in scripts, to a custom workload.
-    #[command(
-        after_long_help = "What a script does is done alike, or refused with its place: nothing is left out. What differs is said, and stands in the \
-            folder: statements of a pipeline, for instance, are sent one after the other. Scripts with pgbench's own tables describe \
-            them, so that they are loaded in bulk. The folder is a workload as any other, which can be changed.\n\n\
-            Examples:\n  dyno import-pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
-            dyno import-pgbench pay.sql@9 look.sql -D customers=1000 --into bank\n  \
-            dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \
-            dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb"
-    )]
+    /// Convert pgbench scripts to a custom workload.
+    #[command(after_long_help = "Every command of a script is converted, or the script is refused with the \
+        position. Differences are printed and noted in the folder; for example, statements of a pipeline are \
+        sent one after the other. For scripts on pgbench's own tables, the workload describes these tables, \
+        so that they are loaded in bulk. The folder is an ordinary workload that you can edit.\n\n\
+        Examples:\n  \
+        dyno import-pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
+        dyno import-pgbench pay.sql@9 look.sql -D customers=1000 --into bank\n  \
+        dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \
+        dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb")]
     ImportPgbench(ImportPgbench),
-    /// Draft a custom workload from the heaviest statements that a database has seen.
-    #[command(
-        after_long_help = "The statements are those of pg_stat_statements (PostgreSQL), of the digests of performance_schema (MySQL, MariaDB), of \
-            V$SQLSTATS (Oracle; no management pack), or the top SQL of an AWR report. Each becomes a transaction that comes as often as it \
-            was executed. Values were taken out of them: the draft has a `todo` for each, `dyno workload check` names those that are left, and \
-            you say how each is drawn. What is no step of a workload is counted, with the reason.\n\
-            Texts may hold secrets: they are shown and written only with --sql-text. Nothing is executed on the target.\n\n\
-            Examples:\n  dyno import-statements --target postgres://dyno@db1/shop\n  \
-            dyno import-statements --target postgres://dyno@db1/shop --sql-text --into shop\n  \
-            dyno import-statements --target mysql://dyno@db1/shop --sql-text --into shop --top 10 --order calls\n  \
-            dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  dyno workload check shop"
-    )]
+    /// Draft a custom workload from the heaviest statements of a database.
+    #[command(after_long_help = "The statements come from pg_stat_statements (PostgreSQL), the digests of \
+        performance_schema (MySQL, MariaDB), V$SQLSTATS (Oracle; no management pack), or the top SQL of an \
+        AWR report. Each becomes a transaction with its share of the executions. The statements contain no \
+        values: the draft has a `todo` for each, `dyno workload check` lists the remaining ones, and you \
+        define how each is drawn. Statements that a workload cannot contain are counted, with the reason.\n\
+        Texts may contain secrets: they are shown and written only with --sql-text. Nothing is executed on \
+        the target.\n\n\
+        Examples:\n  \
+        dyno import-statements --target postgres://dyno@db1/shop\n  \
+        dyno import-statements --target postgres://dyno@db1/shop --sql-text --into shop\n  \
+        dyno import-statements --target mysql://dyno@db1/shop --sql-text --into shop --top 10 --order calls\n  \
+        dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  \
+        dyno workload check shop")]
     ImportStatements(ImportStatements),
-    /// Import a cloud's database metrics for the time of a run from CSV: shown with the run, and not used in
-    /// its figures.
+    /// Import a cloud's database metrics (CSV) for the time of a run.
     #[command(
-        after_long_help = "For databases whose host nobody can look at, such as RDS and Aurora. One row for each value, or one column for each metric:\n\n  \
-            time,metric,statistic,value,unit,instance,period\n  2026-11-25T08:00:00Z,CPUUtilization,Average,41.7,Percent,db1,60\n\n  \
-            Timestamp,CPUUtilization,ReadIOPS\n  2026/11/25 08:00:00,41.7,1250\n\n\
-            Of columns only time and value (or Average, Maximum, Minimum, Sum, SampleCount, p99 …) have to be there. Lines above with Label, \
-            Statistic, Unit and Period, as consoles export them, are understood; an empty value is left out. A time is the begin of its period. One that names no \
-            time zone needs --time-zone. Figures are of periods wholly in the run's window; other rows are counted and left out. Imported again, a metric \
-            replaces itself.\n\nFrom AWS's command line:\n  aws cloudwatch get-metric-statistics --namespace AWS/RDS --metric-name ReadIOPS --dimensions Name=DBInstanceIdentifier,Value=db1 \\\n    \
+        after_long_help = "For databases whose host cannot be observed, such as RDS and Aurora. The metrics \
+            are shown with the run and not used in its figures. The file has one row for each value, or one \
+            column for each metric:\n\n  \
+            time,metric,statistic,value,unit,instance,period\n  \
+            2026-11-25T08:00:00Z,CPUUtilization,Average,41.7,Percent,db1,60\n\n  \
+            Timestamp,CPUUtilization,ReadIOPS\n  \
+            2026/11/25 08:00:00,41.7,1250\n\n\
+            Only the columns time and value (or Average, Maximum, Minimum, Sum, SampleCount, p99 …) are \
+            required. Header lines with Label, Statistic, Unit and Period, as consoles export them, are \
+            recognized; an empty value is skipped. A time is the beginning of its period; a time without a \
+            time zone needs --time-zone. Figures cover only periods wholly in the run's window; other rows \
+            are counted and skipped. Importing a metric again replaces it.\n\n\
+            With the AWS command line:\n  \
+            aws cloudwatch get-metric-statistics --namespace AWS/RDS --metric-name ReadIOPS --dimensions Name=DBInstanceIdentifier,Value=db1 \\\n    \
             --statistics Average Maximum --period 60 --start-time 2026-11-25T08:00:00Z --end-time 2026-11-25T09:00:00Z |\n    \
             jq -r '.Label as $m | [\"time\",\"metric\",\"Average\",\"Maximum\",\"unit\"], (.Datapoints[] | [.Timestamp,$m,.Average,.Maximum,.Unit]) | @csv' > reads.csv\n\n\
-            Examples:\n  dyno import-metrics last reads.csv cpu.csv\n  dyno import-metrics sweep:last rds.csv --time-zone Europe/Berlin --period 60s\n  dyno import-metrics last --remove"
+            Examples:\n  \
+            dyno import-metrics last reads.csv cpu.csv\n  \
+            dyno import-metrics sweep:last rds.csv --time-zone Europe/Berlin --period 60s\n  \
+            dyno import-metrics last --remove"
     )]
     ImportMetrics(ImportMetrics),
-    /// Write runs as one page with charts, as a picture, or as a table for other programs.
-    #[command(
-        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\
-            The page needs no network and no scripts, and holds the whole records: `dyno import` takes them out again.\n\n\
-            Examples:\n  dyno report\n  dyno report last~2 last~1 last -o ramp.html\n  dyno report sweep-20260321-142501-7f3a -o sweep.html\n  \
-            dyno report last --format md >> notes.md\n  dyno report last~9 last -o petal.svg --chart petal\n  dyno report last -o run.png"
-    )]
+    /// Write runs as a page with charts, a picture or a table.
+    #[command(after_long_help = "Name a run by its id, a prefix of it, `last` or `last~N`; a sweep's name, \
+        tag:NAME and variant:NAME stand for all their runs.\n\
+        The page needs no network and no scripts, and contains the complete records: `dyno import` reads \
+        them back.\n\n\
+        Examples:\n  \
+        dyno report\n  \
+        dyno report last~2 last~1 last -o ramp.html\n  \
+        dyno report sweep-20260321-142501-7f3a -o sweep.html\n  \
+        dyno report last --format md >> notes.md\n  \
+        dyno report last~9 last -o petal.svg --chart petal\n  \
+        dyno report last -o run.png")]
     Report(ReportArgs),
-    /// Export every interval of a run as CSV, one per line; also for a run of weeks, whose record contains
-    /// only an overview.
+    /// Export every interval of a run as CSV.
     #[command(
-        after_long_help = "Several targets follow their total, and the column `target` tells them apart. Times are in µs, rates per second.\n\n\
-            Examples:\n  dyno export > last.csv\n  dyno export 20260321-142501 -o soak.csv\n  dyno export last --overview"
+        after_long_help = "The record of a run of weeks contains only an overview; the export contains every \
+            interval. Several targets follow their total; the column `target` names them. Times are in µs, \
+            rates per second.\n\n\
+            Examples:\n  \
+            dyno export > last.csv\n  \
+            dyno export 20260321-142501 -o soak.csv\n  \
+            dyno export last --overview"
     )]
     Export(Export),
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),
-    /// Prove claims of Dyno or of the platform: nothing lost, nothing counted twice, nothing invented.
+    /// Prove that nothing is lost, counted twice or invented.
     #[command(
         subcommand,
         after_long_help = "Exit codes: 0 proved, 1 not proved, 2 wrong usage, 3 the target failed, 130 interrupted.\n\nExamples:\n  dyno prove window\n  dyno prove updates\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-wait 2m"
     )]
     Prove(Prove),
-    /// Read Oracle's own reports, AWR and STATSPACK: text or HTML, instance, cluster, pluggable database.
+    /// Read Oracle AWR and STATSPACK reports (text or HTML).
     #[command(
-        after_long_help = "One line for each report and instance; a directory is read with all below it, packed files (.gz) are unpacked.\n\n\
-            Exit codes: 0 all read, 1 some with warnings, 2 some unreadable.\n\nExamples:\n  dyno awr awrrpt_1_100_101.html\n  \
-            dyno awr reports/ --format csv > reports.csv\n  dyno awr reports/ --columns begin_time,aas,read_iops,'event_avg_ms.log file sync'\n  \
+        after_long_help = "Prints one line for each report and instance. Reports of an instance, a cluster \
+            or a pluggable database are read. Directories are read recursively; compressed files (.gz) are \
+            unpacked.\n\n\
+            Exit codes: 0 all read, 1 some with warnings, 2 some unreadable.\n\n\
+            Examples:\n  \
+            dyno awr awrrpt_1_100_101.html\n  \
+            dyno awr reports/ --format csv > reports.csv\n  \
+            dyno awr reports/ --columns begin_time,aas,read_iops,'event_avg_ms.log file sync'\n  \
             dyno awr report.html --format json --sql-text"
     )]
     Awr(AwrArgs),
-    /// Work with your own SQL: a folder that defines what sessions do.
+    /// Check a custom workload: your own SQL in a folder.
     #[command(
         subcommand,
-        after_long_help = "`dyno init --workload shop` writes a folder to begin with.\n\nExamples:\n  dyno workload check shop\n  \
+        after_long_help = "The folder defines what sessions execute. `dyno init --workload shop` writes an \
+            example to start from.\n\n\
+            Examples:\n  \
+            dyno workload check shop\n  \
             dyno workload check shop --target postgres://dyno@db1/bench"
     )]
     Workload(WorkloadCommand),
@@ -492,7 +614,7 @@ pub(crate) struct Drop {
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell that completions are for.
+    /// Shell for which completions are written.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

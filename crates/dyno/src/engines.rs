@@ -27,7 +27,7 @@ fn names() -> Vec<&'static str> {
 /// The engine with this name.
 pub(crate) fn named(name: &str) -> Result<&'static EngineSpec, String> {
     let spec = ENGINES.specs.named(name);
-    spec.ok_or_else(|| format!("there is no engine {name:?}: write {}", or(&names())))
+    spec.ok_or_else(|| format!("unknown engine {name:?}: use {}", or(&names())))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl EventLog {
         let problem = match lost.error {
             Some(error) => format!("{} lines were not written: {error}", lost.lines + skipped),
             None if skipped > 0 => {
-                format!("{skipped} lines were left out, because the file could not keep up")
+                format!("{skipped} lines were skipped because writing to the file was too slow")
             }
             None => return None,
         };

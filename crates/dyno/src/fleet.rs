@@ -61,10 +61,11 @@ pub(crate) fn refuse_unfit(hosts: &DriverHostArgs, plan: &Plan) -> Result<(), Er
         None => Ok(()),
         Some(engine) => Err(Error::usage(
             format!(
-                "--hosts: {} works inside this program, so no other host reaches its data, and nobody counts what others do",
+                "--hosts: {} works inside this program, so other hosts cannot reach its data, and their \
+                    activity is not counted",
                 engine.product
             ),
-            "leave --hosts out, and this host drives alone; or name a database with a server",
+            "leave --hosts out to drive from this host only, or name a database with a server",
         )),
     }
 }
@@ -108,7 +109,7 @@ fn weights(text: Option<&str>) -> anyhow::Result<Weights> {
         Some(list) => {
             let parsed: Result<Vec<u32>, _> = list.split(',').map(|weight| weight.trim().parse()).collect();
             let wrong = |_| {
-                usage(format!("--weights {list}: these are no weights"), "--weights 2,1,1, or --weights cpus")
+                usage(format!("--weights {list}: invalid weights"), "write --weights 2,1,1 or --weights cpus")
             };
             Ok(Weights::Given(parsed.map_err(wrong)?))
         }
@@ -132,8 +133,9 @@ struct Auth {
 pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     if meeting.nats.contains('@') {
         return Err(usage(
-            "--nats: a user or a password does not stand in the address, where everybody on this host can read it",
-            "DYNO_NATS_USER and DYNO_NATS_PASSWORD, DYNO_NATS_TOKEN, DYNO_NATS_NKEY, or --nats-auth FILE",
+            "--nats: the address must not contain a user or a password, because every user of this host can \
+                read it",
+            "use DYNO_NATS_USER and DYNO_NATS_PASSWORD, DYNO_NATS_TOKEN, DYNO_NATS_NKEY, or --nats-auth FILE",
         ));
     }
     let auth = match &meeting.nats_auth {
@@ -150,16 +152,16 @@ pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     {
         // The NATS client would only give a short error; no message contains the seed itself.
         return Err(usage(
-            "the nkey is no seed of a user",
-            "it begins with SU and has 58 characters: `nk -gen user`",
+            "the nkey is not the seed of a user",
+            "a user seed begins with SU and has 58 characters: `nk -gen user` creates one",
         ));
     }
     let user = match (user, password) {
         (Some(user), password) => Some((user, password.unwrap_or_default())),
         (None, Some(_)) => {
             return Err(usage(
-                "there is a password for NATS, and no user",
-                "DYNO_NATS_USER, or user in the file",
+                "NATS password without a user",
+                "set DYNO_NATS_USER, or user in the file of --nats-auth",
             ));
         }
         (None, None) => None,
@@ -167,7 +169,12 @@ pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     let certificate = match (auth.certificate, auth.key) {
         (Some(certificate), Some(key)) => Some((certificate, key)),
         (None, None) => None,
-        _ => return Err(usage("certificate and key go together", "name both in the file of --nats-auth")),
+        _ => {
+            return Err(usage(
+                "certificate and key must be given together",
+                "name both in the file of --nats-auth",
+            ));
+        }
     };
     let key = group_key(meeting)?;
     Ok(Access { url: meeting.nats.clone(), token, user, nkey, ca: auth.ca, certificate, key })
@@ -191,7 +198,7 @@ fn group_key(meeting: &Meeting) -> anyhow::Result<Option<GroupKey>> {
         })?),
         (None, text) => text,
     };
-    let make = "`dyno agent --make-key` prints one; agents and commands of a group have the same";
+    let make = "`dyno agent --make-key` prints one; agents and commands of a group use the same key";
     match (text, meeting.insecure) {
         (Some(text), _) => match GroupKey::of(&text) {
             Some(key) => Ok(Some(key)),
@@ -199,8 +206,9 @@ fn group_key(meeting: &Meeting) -> anyhow::Result<Option<GroupKey>> {
         },
         (None, true) => Ok(None),
         (None, false) => Err(usage(
-            "without a group key everyone who reaches the NATS server is obeyed and believed",
-            "--group-key-file FILE or DYNO_GROUP_KEY (`dyno agent --make-key` makes one); or --insecure in a network without strangers",
+            "without a group key, anyone who reaches the NATS server can send commands and results",
+            "give --group-key-file FILE or DYNO_GROUP_KEY (`dyno agent --make-key` prints a key), or \
+                --insecure in a trusted network",
         )),
     }
 }
@@ -212,8 +220,9 @@ fn read_auth(path: &Path) -> anyhow::Result<Auth> {
     // The invalid line may contain a secret, so the error does not show it.
     toml::from_str(&text).map_err(|_| {
         usage(
-            format!("{shown} (--nats-auth) is not what it has to be"),
-            "lines like token = \"…\", user = \"…\", password = \"…\", nkey = \"SU…\", ca = \"ca.pem\", certificate = \"…\", key = \"…\"",
+            format!("{shown} (--nats-auth) has invalid content"),
+            "write lines such as token = \"…\", user = \"…\", password = \"…\", nkey = \"SU…\", ca = \
+                \"ca.pem\", certificate = \"…\", key = \"…\"",
         )
     })
 }

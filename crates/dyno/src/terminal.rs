@@ -76,8 +76,10 @@ impl<'a> Terminal<'a> {
             match Screen::start(command, self.talk, &self.cancel, &self.steer) {
                 Ok(shown) => *screen = Some(shown),
                 Err(error) => {
-                    self.talk
-                        .say(&format!("warning: there are lines, since no screen can be shown: {error}"));
+                    self.talk.say(&format!(
+                        "warning: progress is shown as lines, because the full screen is not available: \
+                            {error}"
+                    ));
                 }
             }
         }
@@ -169,11 +171,11 @@ impl<'a> Terminal<'a> {
                 (Some(lines.join("\n")).filter(|lines| !lines.is_empty()), Some(json!({ "unread": unread })))
             }
             ObservationEvent::Lost(why) => (
-                Some(format!("warning: the database is away: {why}; it is tried again")),
+                Some(format!("warning: the database is unreachable: {why}; Dyno retries")),
                 Some(json!({ "lost": why })),
             ),
             ObservationEvent::Back(gap_s) => (
-                Some(format!("the database is there again; of {} nothing is known", span_s(gap_s.round()))),
+                Some(format!("the database is reachable again; {} without data", span_s(gap_s.round()))),
                 Some(json!({ "back": true, "gap_s": gap_s })),
             ),
             ObservationEvent::Anew(why) => {
@@ -208,7 +210,7 @@ impl<'a> Terminal<'a> {
 
     fn begin_campaign(&self, campaign: &CampaignBegun) {
         if let (SweepKind::Soak, Length::Time(time)) = (campaign.kind, campaign.plan.run.length()) {
-            self.talk.say(&format!("soaking for {time}: Ctrl-C ends it and keeps what was measured"));
+            self.talk.say(&format!("soak for {time}: Ctrl-C ends it and stores what was measured"));
         }
         for (name, words) in &campaign.sides {
             self.talk.say(&format!("side {name}: {words}"));
@@ -335,7 +337,7 @@ impl Listener for Terminal<'_> {
         let lines: Vec<String> =
             commands.iter().map(|(name, command)| words::planned_command(name, command)).collect();
         let answer = self.ask_user(|| ask::confirm(&lines, "run these commands?"));
-        answer.map_err(|error| Error::because("nobody could be asked", error))
+        answer.map_err(|error| Error::because("the confirmation could not be read", error))
     }
 
     /// Without a terminal, consent is refused.
@@ -343,8 +345,8 @@ impl Listener for Terminal<'_> {
         if !ask::can_ask() {
             return Ok(false);
         }
-        let question = format!("change data of {url} that Dyno did not make?");
+        let question = format!("change data of {url} that Dyno did not create?");
         let answer = self.ask_user(|| ask::confirm(ways, &question));
-        answer.map_err(|error| Error::because("nobody could be asked", error))
+        answer.map_err(|error| Error::because("the confirmation could not be read", error))
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Console) -> Exit {
         }
     }
     if is_full(error) {
-        line = format!("what was to be printed cannot be written: {line}");
+        line = format!("the output cannot be written: {line}");
     }
     let hint = dyno_drive::too_few(error.as_ref()).unwrap_or_else(|| hint.to_owned());
     talk.error(&line, &hint);

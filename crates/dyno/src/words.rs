@@ -17,21 +17,21 @@ use crate::talk::Console;
 pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
     match event {
         CampaignEvent::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
-        CampaignEvent::Locked(None) => talk.detail("the target is locked against other dynos"),
+        CampaignEvent::Locked(None) => talk.detail("the target is locked against other Dyno processes"),
         CampaignEvent::Writes(url, ways) => {
-            talk.say(&format!("data of {url} that Dyno did not make is changed:"));
+            talk.say(&format!("this run changes data of {url} that Dyno did not create:"));
             ways.iter().for_each(|way| talk.say(&format!("  {way}")));
         }
-        CampaignEvent::LookingAtData => talk.detail("looking at the data"),
-        CampaignEvent::Learning => talk.detail("learning what each transaction does, on one session alone"),
+        CampaignEvent::LookingAtData => talk.detail("inspecting the data"),
+        CampaignEvent::Learning => talk.detail("measuring the cost of each transaction on one session"),
         CampaignEvent::EmptyingTable => talk.detail("recreating the table to be loaded"),
         CampaignEvent::SettlingLoad => {
-            talk.detail("waiting until what was loaded is on the disk, and counting it");
+            talk.detail("waiting until the loaded data is on disk, and counting it");
         }
-        CampaignEvent::AskingInvariants => talk.detail("asking what must stay true"),
+        CampaignEvent::AskingInvariants => talk.detail("checking the invariants"),
         CampaignEvent::WaitingForData => talk.detail("waiting until all targets see the data"),
         CampaignEvent::Removed(rows) => {
-            talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
+            talk.say(&format!("removed {rows} rows that an earlier run inserted and did not remove"));
         }
         CampaignEvent::DroppingData => talk.detail("dropping data of another block size"),
         CampaignEvent::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
@@ -41,8 +41,9 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
             let words = format!("run {id} on {targets}");
             if *is_part { talk.detail(&words) } else { talk.say(&words) }
         }
-        CampaignEvent::Tidying => talk
-            .say("the run is stored; removing the rows that it inserted takes a while (Ctrl-C leaves them)"),
+        CampaignEvent::Tidying => {
+            talk.say("the run is stored; removing the rows that it inserted (Ctrl-C leaves them)")
+        }
         CampaignEvent::OwnReport(name, path) => {
             let file =
                 path.as_ref().map_or_else(String::new, |path| format!(", saved in {}", path.display()));
@@ -63,7 +64,7 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
         | CampaignEvent::Stored(_) => {}
         CampaignEvent::Seen(_) => {}
         CampaignEvent::Paused(true) => talk.say("paused: no run begins until the campaign is resumed"),
-        CampaignEvent::Paused(false) => talk.detail("going on"),
+        CampaignEvent::Paused(false) => talk.detail("resumed"),
         CampaignEvent::Begun(_) | CampaignEvent::Next(_) | CampaignEvent::Ended(_) => {}
     }
 }
@@ -73,8 +74,8 @@ fn hook(event: &HookEvent, talk: &Console) {
         HookEvent::Planned(name, command) => talk.say(&planned_command(&format!("hooks.{name}"), command)),
         HookEvent::Started(name, command) => talk.detail(&format!("hooks.{name}: {command}")),
         HookEvent::Said(name, output) => talk.detail(&format!("hooks.{name} says{output}")),
-        HookEvent::FailedAfterRun(error) => talk.error(error, "the run before it is stored and counts"),
-        HookEvent::FailedAtEnd(error) => talk.error(error, "the runs before it are stored and count"),
+        HookEvent::FailedAfterRun(error) => talk.error(error, "the previous run is stored and not affected"),
+        HookEvent::FailedAtEnd(error) => talk.error(error, "the previous runs are stored and not affected"),
     }
 }
 
@@ -86,7 +87,8 @@ fn study(event: &StudyEvent, talk: &Console) {
                 if *done > 0 { format!(", {done} of {all} legs are done") } else { format!(", {all} legs") };
             talk.say(&format!("{id}{so_far}; its journal is in {}", folder.display()));
             talk.say(
-                "Ctrl-C stops and puts everything back; after a crash `dyno study resume` does that first",
+                "Ctrl-C stops the study and restores everything; after a crash, `dyno study resume` restores \
+                    first",
             );
         }
         StudyEvent::Leg { number, of, variant, repeat, left_s } => {
@@ -96,17 +98,17 @@ fn study(event: &StudyEvent, talk: &Console) {
         }
         StudyEvent::Command(when, command) => talk.say(&format!("  {when}: {command}")),
         StudyEvent::Said(said) => talk.detail(said.trim_start_matches('\n')),
-        StudyEvent::Resetting(task) => talk.detail(&format!("  {task}: the data is brought to its state")),
+        StudyEvent::Resetting(task) => talk.detail(&format!("  {task}: restoring the data's initial state")),
         StudyEvent::Measured(task, load_s, record) => {
             let words = dyno_report::study::measured_words(*load_s, record.as_deref());
             talk.say(&format!("  {task}: {words}"));
         }
-        StudyEvent::Reverting(name, why) => talk.say(&format!("  putting {name} back: {why}")),
+        StudyEvent::Reverting(name, why) => talk.say(&format!("  restoring {name}: {why}")),
         StudyEvent::Reverted(name) => {
             talk.say(&format!("  {name}: the commands that restore it completed without error"));
         }
         StudyEvent::Failed(name, why) => {
-            talk.error(&format!("{name}: {why}"), "this leg has no figures; the study goes on");
+            talk.error(&format!("{name}: {why}"), "this leg has no figures; the study continues");
         }
         StudyEvent::EndedLeft(processes) => {
             talk.say(&format!("ended {processes} processes of a command that an earlier process of the study had left running"));
@@ -126,15 +128,15 @@ pub(crate) fn planned_command(name: &str, command: &str) -> String {
 pub(crate) fn load(event: &LoadEvent, talk: &Console) {
     match event {
         LoadEvent::Target(url) => talk.say(&format!("loading {url}")),
-        LoadEvent::Ephemeral => talk.say(
-            "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
-        ),
+        LoadEvent::Ephemeral => {
+            talk.say("this target is in memory: `dyno run` loads it itself, and this load is discarded")
+        }
         LoadEvent::Damaged(error) => {
-            talk.say(&format!("{error}: removing what Dyno made, and loading again"));
+            talk.say(&format!("{error}: removing Dyno's data and loading again"));
         }
         LoadEvent::Worn(note) => talk.say(note),
         LoadEvent::Retried(error, retry, retries) => {
-            talk.say(&format!("the database took work back: {error}; retry {retry} of {retries}"));
+            talk.say(&format!("the database rolled back work: {error}; retry {retry} of {retries}"));
         }
         LoadEvent::Done(report) => talk.say(&loaded_words(report)),
         LoadEvent::SetUp(done) => talk.say(&set_up_words(done)),
@@ -157,8 +159,8 @@ fn set_up_words(setup_report: &WorkloadSetup) -> String {
     };
     let parts: Vec<String> = [rows, statements].into_iter().filter(|part| !part.is_empty()).collect();
     match (already, parts.is_empty()) {
-        (true, _) => format!("{name} is there already: no rows were written"),
-        (false, true) => format!("{name} has nothing to set up: it works on what is there"),
+        (true, _) => format!("{name} already exists: no rows were written"),
+        (false, true) => format!("{name} has nothing to set up: it uses existing data"),
         (false, false) => {
             let held = match conditions {
                 0 => String::new(),
@@ -168,7 +170,7 @@ fn set_up_words(setup_report: &WorkloadSetup) -> String {
                     } else {
                         format!("all {many} conditions hold")
                     };
-                    format!("; {all}, asked in {} s", fixed(*conditions_s, 1))
+                    format!("; {all}, checked in {} s", fixed(*conditions_s, 1))
                 }
             };
             format!("{name} is set up: {} in {} s{held}", parts.join(", "), fixed(*seconds, 1))
@@ -178,7 +180,7 @@ fn set_up_words(setup_report: &WorkloadSetup) -> String {
 
 fn loaded_words(report: &LoadReport) -> String {
     if report.already {
-        return "the data is there already: no rows were written".to_owned();
+        return "the data already exists: no rows were written".to_owned();
     }
     let mb = report.bytes_written as f64 / 1e6;
     format!(
@@ -193,7 +195,7 @@ fn loaded_words(report: &LoadReport) -> String {
 fn proof(event: &ProofEvent, talk: &Console) {
     match event {
         ProofEvent::OnlyUpdates => {
-            talk.say("the plan only reads (workload.update_pct = 0); the proof does nothing but updates");
+            talk.say("the plan only reads (workload.update_pct = 0); the proof runs updates only");
         }
         ProofEvent::NoAccount(url, why) => talk.say(&format!("{url} keeps no account: {why}")),
         ProofEvent::Reading => talk.say("reading the version of every row"),
@@ -214,7 +216,7 @@ fn proof(event: &ProofEvent, talk: &Console) {
 fn say_dropped(holdings: &TargetObjects, talk: &Console) {
     let TargetObjects { url, items, left } = holdings;
     match items.len() {
-        0 => talk.say(&format!("{url} holds nothing of Dyno's")),
+        0 => talk.say(&format!("{url} contains nothing that Dyno created")),
         objects => talk.say(&format!("removed {objects} objects from {url}")),
     }
     for item in items {
@@ -228,43 +230,42 @@ fn say_dropped(holdings: &TargetObjects, talk: &Console) {
 /// Why a drop leaves an object.
 pub(crate) fn reason_kept(item: &DropItem) -> &'static str {
     match item.kind.as_str() {
-        "schema" | "file" => "it was there before the load, or holds what Dyno did not make",
-        _ => "it is not in the list of what Dyno made, or was recreated since",
+        "schema" | "file" => "it existed before the load, or contains objects that Dyno did not create",
+        _ => "it is not in the list of objects that Dyno created, or was recreated since",
     }
 }
 
 fn warning(event: &Warning, talk: &Console) {
     match event {
         Warning::NotKept(why) => talk.say(&format!(
-            "warning: what is measured cannot be kept while the run lasts: {why}; it is tried again until the run ends"
+            "warning: measured data cannot be stored during the run: {why}; Dyno retries until the run ends"
         )),
         Warning::SeriesNotWhole(why) => {
-            talk.say(&format!("warning: of the full series not all could be stored: {why}"));
+            talk.say(&format!("warning: the full series could not be stored completely: {why}"));
         }
         Warning::NotLearned(name, why) => {
-            talk.say(&format!("warning: what {name} does to the database could not be learned: {why}"));
+            talk.say(&format!(
+                "warning: the costs of the transactions of {name} could not be measured: {why}"
+            ));
         }
         Warning::StoredElsewhere(error, path) => stored_elsewhere(error, path, talk),
         Warning::NoOwnReport(error) => {
-            talk.say(&format!("warning: the database's own report cannot be had: {error}"));
+            talk.say(&format!("warning: the database's own report is not available: {error}"));
         }
-        Warning::OwnReportNotWritten(error, name, path) => talk.say(&format!(
-            "warning: the report of {name} cannot be written to {}: {error}",
-            path.display()
-        )),
+        Warning::OwnReportNotWritten(error, name, path) => talk
+            .say(&format!("warning: the report of {name} cannot be written to {}: {error}", path.display())),
         Warning::RowsLeft(why) => {
             let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             talk.say(&format!(
-                "rows that this run inserted are still there{why}; the next run removes them before it begins"
+                "rows that this run inserted remain{why}; the next run removes them before it begins"
             ));
         }
         Warning::OpenSecret(words) => talk.say(&format!("warning: {words}")),
-        Warning::ConsentNotKept(error, path) => talk.say(&format!(
-            "that these commands are allowed cannot be kept in {}: {error}",
-            path.display()
-        )),
+        Warning::ConsentNotKept(error, path) => talk
+            .say(&format!("the consent to these commands cannot be stored in {}: {error}", path.display())),
         Warning::SidesDiffer => talk.say(
-            "warning: the sides have different data, which is loaded at every turn where both lie in one target",
+            "warning: the sides have different data; if both are in one target, it is reloaded at each \
+                change of side",
         ),
     }
 }

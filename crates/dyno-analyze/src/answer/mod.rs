@@ -135,7 +135,7 @@ fn repeat_sentences(best: &MeasuredPoint, spread_pct: Option<f64>) -> Vec<String
 /// The audit warnings in one sentence.
 fn warning_sentence(doubts: &AuditWarnings) -> Option<String> {
     if doubts.imported == doubts.runs {
-        return Some("nobody here audited these figures".to_owned());
+        return Some("these figures are not audited".to_owned());
     }
     let audit_warnings = doubts.by_severity();
     if audit_warnings.is_empty() {
@@ -173,7 +173,7 @@ impl CurveSummary {
             place(&self.capacity)
         );
         let bend = match &self.bend {
-            Some(bend) => format!("bends at {}", place(bend)),
+            Some(bend) => format!("knee at {}", place(bend)),
             None => self.no_bend().to_owned(),
         };
         let headroom = match self.headroom_pct {
@@ -186,8 +186,8 @@ impl CurveSummary {
     /// Why there is no bend.
     pub fn no_bend(&self) -> &'static str {
         match self.points {
-            0 | 1 => "one load was measured, so a bend is not known",
-            _ => "no bend was found",
+            0 | 1 => "one load was measured, so the knee is unknown",
+            _ => "no knee was found",
         }
     }
 

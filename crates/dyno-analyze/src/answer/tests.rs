@@ -42,7 +42,7 @@ fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
     assert_eq!((answer.limit.by, answer.confidence), (Component::Cpu, Confidence::Sure));
     assert_eq!(answer.headroom_pct.map(f64::round), Some(4.0));
     let text = answer.sentence();
-    let begins = "capacity 4,000 operations/s with 8 sessions; bends at 4 sessions; limited by the CPU: ";
+    let begins = "capacity 4,000 operations/s with 8 sessions; knee at 4 sessions; limited by the CPU: ";
     assert!(text.starts_with(begins) && text.ends_with("; headroom 4.0 %"), "{text}");
     let json = serde_json::to_string(&answer).unwrap();
     assert_eq!(serde_json::from_str::<CurveSummary>(&json).unwrap().sentence(), text);

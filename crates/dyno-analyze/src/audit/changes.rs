@@ -81,7 +81,7 @@ struct Kind {
 fn judge_changes(facts: &AuditFacts<'_>, kind: &Kind) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
-        return skip("there are no counters");
+        return skip("no counters were read");
     }
     for (name, counters) in &intervals {
         let is_known = |change: &&MarkChange| change.name != RELOADED;
@@ -91,7 +91,7 @@ fn judge_changes(facts: &AuditFacts<'_>, kind: &Kind) -> AuditCheckResult {
         }
         let (status, when, so) = match *name {
             "window" => (CheckStatus::Fail, "in the window", kind.so),
-            _ => (CheckStatus::Warn, "before or after the window", "the window itself is of one piece"),
+            _ => (CheckStatus::Warn, "before or after the window", "nothing changed inside the window"),
         };
         let detail = format!("changed {when}: {}; {so}", list_some(&changes));
         return conclude(status, "no change", list_some(&changes), detail);
@@ -105,7 +105,7 @@ fn judge_changes(facts: &AuditFacts<'_>, kind: &Kind) -> AuditCheckResult {
 /// Whether the rows were still in place as loaded when the run began.
 pub(super) fn data(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(target) = facts.record.targets.first().filter(|target| target.data.is_some()) else {
-        return skip("the record does not say which data it worked on");
+        return skip("the record does not state which data it used");
     };
     let Some(note) = &target.data_note else {
         // The controller was lost, and with it what it had seen of the data.
@@ -116,12 +116,12 @@ pub(super) fn data(facts: &AuditFacts<'_>) -> AuditCheckResult {
             CheckStatus::Pass,
             "as loaded",
             "as loaded",
-            "rows of a sample were what was loaded, each in its place",
+            "all rows of a sample are as loaded and in their original place",
         );
     };
     let detail = format!(
-        "{note}: operations on more than one row take fewer blocks, and blocks that lie closer, than on data that was loaded \
-         anew; `dyno load --replace` spreads the rows again"
+        "{note}: operations on more than one row touch fewer and closer blocks than on newly loaded data; \
+         `dyno load --replace` spreads the rows again"
     );
     conclude(CheckStatus::Warn, "as loaded", "moved by updates", detail)
 }
@@ -140,8 +140,8 @@ pub(super) fn settings(facts: &AuditFacts<'_>) -> AuditCheckResult {
         .and_then(|window| window.changed(MarkKind::Setting).find(|change| is_reload(change)))
     {
         let detail = format!(
-            "settings were set in the window{}, and snapshots show none that differs; one that changed and changed back \
-             between two snapshots is not seen",
+            "settings were set in the window{}, but no two snapshots differ; a setting that was changed and \
+             changed back between two snapshots is not seen",
             moment(reload)
         );
         return conclude(CheckStatus::Warn, "no change", "settings were set", detail);
@@ -152,7 +152,7 @@ pub(super) fn settings(facts: &AuditFacts<'_>) -> AuditCheckResult {
             kind: MarkKind::Setting,
             source: SETTINGS,
             words: change_words,
-            so: "figures before and after are of different platforms",
+            so: "figures before and after describe different platforms",
             none: "no setting changed from one snapshot to the next",
         },
     )
@@ -161,7 +161,7 @@ pub(super) fn settings(facts: &AuditFacts<'_>) -> AuditCheckResult {
 /// Whether tables, indexes, triggers, rules, constraints or publications of the test data changed.
 pub(super) fn shape(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if facts.record.workloads().any(|own| own.defines) {
-        return skip("the workload itself makes, changes or drops tables while it runs");
+        return skip("the workload itself creates, changes or drops tables while it runs");
     }
     judge_changes(
         facts,

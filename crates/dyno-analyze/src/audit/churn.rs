@@ -17,8 +17,8 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
         return skip("nothing was inserted or deleted");
     }
     let Some(changed) = rows::row_changes(facts, interval) else {
-        let generic =
-            "the engine does not count them apart for these tables; rows_updated compares all rows written";
+        let generic = "the engine does not count them separately for these tables; rows_updated compares all \
+            rows written";
         return skip(facts.counting.rows.not_by_kind.as_deref().unwrap_or(generic));
     };
     let (inserted, deleted) = (changed.inserted, changed.deleted);
@@ -46,7 +46,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
         words.push(format!("{} {what}, database counted {}", count(client), count(database)));
     }
     if status == CheckStatus::Pass && too_wide > 0 {
-        return skip(format!("{}: as many may differ, so this few prove nothing", words.join("; ")));
+        return skip(format!("{}: as many may differ, so these counts prove nothing", words.join("; ")));
     }
     words.extend(logs.clone());
     if records > 1 {
@@ -55,7 +55,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let format_pair = |a: u64, b: u64| format!("{} + {}", count(a), count(b));
     let detail = match status {
         CheckStatus::Pass => words.join("; "),
-        _ => format!("{}: they are not the same rows, or others write, too", words.join("; ")),
+        _ => format!("{}: these are not the same rows, or other sessions write too", words.join("; ")),
     };
     let client = |rows: u64| rows.saturating_mul(records);
     let expected = format_pair(client(interval.rows_inserted), client(interval.rows_deleted));
@@ -71,7 +71,7 @@ pub(super) fn left(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip("nothing was inserted or deleted");
     }
     let Some(counted) = facts.record.whole.as_ref().and_then(|whole| whole.rows_left) else {
-        return skip("nobody counted the rows that were left");
+        return skip("the rows left in the tables were not counted");
     };
     let (inserted, deleted) = (interval.rows_inserted, interval.rows_deleted);
     let client = inserted.saturating_sub(deleted);
@@ -85,7 +85,7 @@ pub(super) fn left(facts: &AuditFacts<'_>) -> AuditCheckResult {
         count(counted)
     );
     if tolerance.too_wide(client, difference).is_some() {
-        return skip(format!("{words}: as many may differ, so this few prove nothing"));
+        return skip(format!("{words}: as many may differ, so these counts prove nothing"));
     }
     // Exact to the row: only these sessions know these keys.
     let status = match (difference.excess, difference.status) {
@@ -97,7 +97,7 @@ pub(super) fn left(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let detail = match (status, difference.excess) {
         (CheckStatus::Pass, 0) => words,
         (CheckStatus::Pass | CheckStatus::Warn, _) => format!("{words}; {}", interval.uncertainty()),
-        _ => format!("{words}: an acknowledged change is missing, or was done twice"),
+        _ => format!("{words}: an acknowledged change is missing or was applied twice"),
     };
     conclude(status, count(client), count(counted), detail)
 }

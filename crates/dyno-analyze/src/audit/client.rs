@@ -44,7 +44,7 @@ const OWN_CPU_PCT: f64 = 80.0;
 pub(super) fn errors(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (done, failed) = (facts.op_count(), facts.error_count());
     if facts.record.ops.is_empty() && facts.record.errors.is_empty() {
-        return skip("no operation was begun");
+        return skip("no operation was started");
     }
     let tallies = &facts.record.errors;
     let sum =
@@ -69,22 +69,22 @@ pub(super) fn errors(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let in_doubt = sum(|tally| tally.in_doubt);
     let doubt = match in_doubt {
         0 => String::new(),
-        in_doubt => format!(
-            "; {} lost their connection during a commit, and whether it was done is not known",
-            count(in_doubt)
-        ),
+        in_doubt => {
+            format!("; {} lost their connection during a commit, whose outcome is unknown", count(in_doubt))
+        }
     };
     let words = format!("{words}{}{doubt}", retries_words(facts));
     let met = facts.replicated && tallies.iter().any(|tally| tally.class == "retryable" && tally.count > 0);
     let words = match met {
         true => format!(
-            "{words}; sessions on other targets write the same rows, which shows only when changes are replicated"
+            "{words}; sessions on other targets write the same rows, and such conflicts appear only when \
+             changes are replicated"
         ),
         false => words,
     };
     let observed = count(failed);
     if share_pct > ERRORS_FAIL_PCT {
-        let detail = format!("{words}: the figures describe failing, not working");
+        let detail = format!("{words}: the figures describe failed operations, not work");
         return conclude(CheckStatus::Fail, "0", observed, detail);
     }
     if reconnects > 0 || hard.is_some() {
@@ -92,10 +92,10 @@ pub(super) fn errors(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Warn, "0", observed, detail);
     }
     let status = if share_pct > ERRORS_WARN_PCT { CheckStatus::Warn } else { CheckStatus::Pass };
-    conclude(status, "0", observed, format!("{words}; all were done anew"))
+    conclude(status, "0", observed, format!("{words}; all were repeated"))
 }
 
-/// Retries in the window: `; the database took back 304 attempts in the window, which began again (pay 301, stock 3)`.
+/// Retries in the window: `; the database rolled back 304 attempts in the window, which were retried (pay 301, stock 3)`.
 fn retries_words(facts: &AuditFacts<'_>) -> String {
     let retries = |name: &str| facts.record.ops.get(name).map_or(0, |ops| ops.retries);
     let all = retries(dyno_record::ALL);
@@ -106,7 +106,7 @@ fn retries_words(facts: &AuditFacts<'_>) -> String {
     let retries_by_class: Vec<String> =
         classes.map(|(name, ops)| format!("{name} {}", count(ops.retries))).collect();
     format!(
-        "; the database took back {} attempts in the window, which began again ({})",
+        "; the database rolled back {} attempts in the window, which were retried ({})",
         count(all),
         retries_by_class.join(", ")
     )
@@ -175,7 +175,7 @@ pub(super) fn open_loop(facts: &AuditFacts<'_>) -> AuditCheckResult {
         (true, false) => merge_findings(phases(facts)?, rates(facts, window, &all, None)?),
         (false, false) => rates(facts, window, &all, window.late_us_max.filter(|late| late.is_finite())),
         (false, true) => skip(match facts.record.plan.workload.phases.is_empty() {
-            true => "closed loop: each operation starts when the last has ended",
+            true => "closed loop: each operation starts when the one before has ended",
             false => "the phases of its schedule are reported for all targets together",
         }),
     }
@@ -207,12 +207,12 @@ fn rates(
     };
     let (expected, observed) = (per_s(&|one| one.rate), per_s(&|one| one.ended_ops as f64 / work_s));
     let words = all.iter().map(|RequestedRate { workload_prefix: of, rate, ended_ops: done, .. }| {
-        format!("{of}{}/s asked for, {}/s done", figure(*rate), figure(*done as f64 / work_s))
+        format!("{of}{}/s requested, {}/s done", figure(*rate), figure(*done as f64 / work_s))
     });
     let words = format!("{}{lateness}", words.collect::<Vec<_>>().join("; "));
     let arrivals = facts.record.plan.workload.arrivals;
     if all.iter().any(|one| (one.ended_ops as f64) < one.minimum_ops(arrivals, work_s)) {
-        let detail = format!("{words}: platform or client is saturated below the rate");
+        let detail = format!("{words}: the platform or the client is saturated below the rate");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let is_too_wide = |one: &&RequestedRate| {
@@ -221,7 +221,7 @@ fn rates(
     };
     if let Some(one) = all.iter().find(is_too_wide) {
         return skip(format!(
-            "{words}: of {} that were due as many may be missing",
+            "{words}: of {} due operations as many may be missing",
             figure(one.rate * work_s)
         ));
     }
@@ -231,7 +231,7 @@ fn rates(
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     if late.is_some_and(|late| late > LATE_US) {
-        let detail = format!("{words}: response times contain that waiting, as users would feel it");
+        let detail = format!("{words}: response times include this wait, as users would experience it");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     conclude(CheckStatus::Pass, expected, observed, words)
@@ -254,7 +254,7 @@ fn phases(facts: &AuditFacts<'_>) -> AuditCheckResult {
     });
     if let Some(phase) = off {
         let words = format!(
-            "{}: {} operations were due, and the schedule asks for {}",
+            "{}: {} operations were due, but the schedule requests {}",
             phase.name,
             count(phase.due),
             rounded(phase.asked)
@@ -269,7 +269,7 @@ fn phases(facts: &AuditFacts<'_>) -> AuditCheckResult {
         .collect();
     let scheduled_workload = facts.record.workload.as_ref().filter(|_| !facts.record.beside.is_empty());
     let words = format!(
-        "{}{} arrivals asked for in {} phases, {} due",
+        "{}{} arrivals requested in {} phases, {} due",
         scheduled_workload.map_or_else(String::new, |own| format!("{}: ", own.name)),
         rounded(asked),
         record.phases.len(),
@@ -285,7 +285,7 @@ fn phases(facts: &AuditFacts<'_>) -> AuditCheckResult {
             };
             let named = behind.into_iter().take(PHASES_NAMED).collect::<Vec<_>>().join(", ");
             let detail = format!(
-                "{words}; {named}{more}: response times contain that waiting, as users would feel it"
+                "{words}; {named}{more}: response times include this wait, as users would experience it"
             );
             conclude(CheckStatus::Warn, expected, observed, detail)
         }
@@ -299,7 +299,9 @@ pub(super) fn cost(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return fleet::cost(fleet);
     }
     if facts.counting.in_process {
-        return skip("the database runs inside this process, so its processor time is the database's too");
+        return skip(
+            "the database runs inside this process, so the process's processor time includes the database's",
+        );
     }
     let host = facts.record.driver();
     let Some(cpu_s) = host.counters.get("process.cpu_s").copied().filter(|s| s.is_finite()) else {

@@ -66,7 +66,7 @@ fn transactions(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Result<
     let slices = facts.server_drive().then_some(interval.slices);
     let rule = facts.counting.transactions;
     let Some(sum) = rule.counted(interval.reads, commits, slices) else {
-        return Err(Skip("how this engine counts commits is not known".into()));
+        return Err(Skip("it is unknown how this engine counts commits".into()));
     };
     let parts = match (rule, slices) {
         (Transactions::Commits | Transactions::Unknown, _) => String::new(),
@@ -172,7 +172,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let hits = cached_results(interval).unwrap_or(0);
     if hits > expected / 2 {
         return skip(format!(
-            "the server's query cache answered {} statements, which are no transactions for it",
+            "the server's query cache answered {} statements, which it does not count as transactions",
             count(hits)
         ));
     }
@@ -206,7 +206,8 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let gap = count(u64::try_from(difference.excess.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.excess > 0 && difference.status != CheckStatus::Pass {
         let detail = format!(
-            "{words}, database counted {}{left_out}; {gap} more: it applies what sessions on the other targets commit",
+            "{words}, database counted {}{left_out}; {gap} more: it also applies commits of sessions on the \
+             other targets",
             count(database)
         );
         return conclude(CheckStatus::Pass, count(expected), count(database), detail);
@@ -216,7 +217,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let allowed = Tolerance { more: tolerance.more - parallel, ..tolerance };
     if let (Some(free), None) = (allowed.too_wide(expected, difference), &writers) {
         return skip(format!(
-            "{words}, database counted {}{left_out}: up to {} may differ, so this few prove nothing",
+            "{words}, database counted {}{left_out}: up to {} may differ, so these counts prove nothing",
             count(database),
             count(free)
         ));
@@ -228,7 +229,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let verdict = match (difference.excess, difference.status) {
         (0, _) => String::new(),
         (by, CheckStatus::Pass) if by > 0 && parallel > 0 => {
-            format!("; {gap} more are of parallel workers, as was learned of each class alone")
+            format!("; {gap} more come from parallel workers, as learned when each class ran alone")
         }
         (by, CheckStatus::Pass) if by > 0 && interval.errors == 0 && interval.blur == 0.0 => {
             format!("; {gap} more are within what background workers commit")
@@ -236,13 +237,13 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
         (by, _) if by > 0 && may_be_workers(facts, interval) => {
             format!(
-                "; {gap} more: others commit in this database too, or parallel workers of the statements do, which nobody has learned: \
-                 a run with a warm-up (run.warmup) learns how many these are"
+                "; {gap} more: other sessions commit in this database too, or parallel workers of the \
+                 statements do; a run with a warm-up (run.warmup) learns how many commits the workers add"
             )
         }
         (by, _) if by > 0 => {
             format!(
-                "; {gap} more: others commit in this database too, so its counters are not this run's alone"
+                "; {gap} more: other sessions commit in this database too, so its counters include their work"
             )
         }
         _ => format!("; {gap} are missing: acknowledged, but not counted"),
@@ -269,8 +270,8 @@ fn foreign_writers(
         false => CheckStatus::Warn,
     };
     let words = format!(
-        "; {} transactions in the file are of another process: what it wrote, and the time it held the lock, are among these \
-         figures",
+        "; {} transactions in the file are of another process: these figures include its writes and the time \
+         it held the lock",
         count(foreign_transactions)
     );
     Some((words, status))
@@ -290,7 +291,7 @@ fn cached_results(interval: &AuditInterval<'_>) -> Option<u64> {
 pub(super) fn cached(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.compared()?;
     let Some(hits) = cached_results(&interval) else {
-        return skip("the engine counts no results of a cache");
+        return skip("the engine does not count results from a cache");
     };
     let operations = interval.transactions.unwrap_or_else(|| interval.operations()).max(1);
     let share_pct = 100.0 * hits as f64 / operations as f64;
@@ -305,8 +306,8 @@ pub(super) fn cached(facts: &AuditFacts<'_>) -> AuditCheckResult {
     }
     let status = if share_pct > CACHED_FAIL_PCT { CheckStatus::Fail } else { CheckStatus::Warn };
     let detail = format!(
-        "the server's query cache answered {} statements while the run did {} operations: for those no table was read; \
-         SET GLOBAL query_cache_type = OFF",
+        "the server's query cache answered {} statements while the run did {} operations: these statements \
+         read no table; SET GLOBAL query_cache_type = OFF",
         count(hits),
         count(operations)
     );
@@ -349,7 +350,7 @@ impl AuditInterval<'_> {
         match (self.errors, self.blur > 0.0) {
             (0, true) => self.blur_from.to_owned(),
             (errors, _) => {
-                format!("within what {} failed operations leave open", count(errors))
+                format!("within the uncertainty of {} failed operations", count(errors))
             }
         }
     }

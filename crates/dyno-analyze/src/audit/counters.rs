@@ -13,7 +13,7 @@ use crate::number::{count, fixed, signed};
 pub(super) fn epoch(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
-        return skip("there are no counters");
+        return skip("no counters were read");
     }
     if let Some(skipped) = restarted(facts) {
         return Err(skipped);
@@ -29,7 +29,7 @@ pub(super) fn epoch(facts: &AuditFacts<'_>) -> AuditCheckResult {
             _ => (CheckStatus::Warn, "before or after the window"),
         };
         let detail = format!(
-            "the server was restarted or its statistics were reset {when}: {}; counters started again",
+            "the server was restarted or its statistics were reset {when}: {}; counters started from zero",
             list_some(&changes)
         );
         return conclude(status, "no change", list_some(&changes), detail);
@@ -45,7 +45,7 @@ fn restarted(facts: &AuditFacts<'_>) -> Option<Skip> {
     }
     let change = record.counters.restart()?;
     Some(Skip(format!(
-        "the server was restarted in an outage, and its counters began again: {}",
+        "the server was restarted in an outage, and its counters started from zero: {}",
         change_words(change)
     )))
 }
@@ -54,7 +54,7 @@ fn restarted(facts: &AuditFacts<'_>) -> Option<Skip> {
 pub(super) fn monotone(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
-        return skip("there are no counters");
+        return skip("no counters were read");
     }
     if let Some(skipped) = restarted(facts) {
         return Err(skipped);
@@ -86,7 +86,7 @@ pub(super) fn monotone(facts: &AuditFacts<'_>) -> AuditCheckResult {
         }
     }
     if !fallen.is_empty() {
-        let detail = format!("went backwards, or was reset and counted again: {}", list_some(&fallen));
+        let detail = format!("went backwards, or was reset and grew again: {}", list_some(&fallen));
         return conclude(CheckStatus::Fail, "0", count(fallen.len() as u64), detail);
     }
     if !outside.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn monotone(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Warn, "0", count(outside.len() as u64), detail);
     }
     if compared == 0 {
-        return skip("the database tells no portable counter");
+        return skip("the database reports no portable counter");
     }
     conclude(CheckStatus::Pass, "0", "0", format!("none of {} went backwards", count(compared)))
 }
@@ -120,7 +120,7 @@ pub(super) fn check_reported(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let missing: Vec<String> =
         Counter::ALL.iter().filter(|c| !portable.contains_key(c)).map(|c| c.name().to_owned()).collect();
     let reported_count = portable.values().filter(|delta| delta.delta().is_some()).count();
-    let mut words = format!("{reported_count} of {} portable counters told", Counter::ALL.len());
+    let mut words = format!("{reported_count} of {} portable counters reported", Counter::ALL.len());
     let unread = facts.window()?.unread.as_ref();
     if let Some(unread) = unread {
         words.push_str(&format!(
@@ -136,7 +136,7 @@ pub(super) fn check_reported(facts: &AuditFacts<'_>) -> AuditCheckResult {
         let is_explained = unread.is_none() || !facts.record.outages.is_empty();
         let status = if is_explained { CheckStatus::Pass } else { CheckStatus::Warn };
         let words = match unread {
-            None => format!("{words}, the others with their reason"),
+            None => format!("{words}, the others absent with a reason"),
             Some(_) => words,
         };
         return conclude(status, expected, observed, words);

@@ -38,12 +38,12 @@ pub(super) fn hot(facts: &AuditFacts<'_>) -> AuditCheckResult {
         let due = of / every;
         wrong |= seen.abs_diff(due) > slack;
         can_tell |= slack < due.max(of.saturating_sub(due));
-        words.push(format!("{} of {} {what}, every {} due", count(seen), count(of), count(every)));
+        words.push(format!("{} of {} {what}, one in {} due", count(seen), count(of), count(every)));
         expected.push(count(due));
         observed.push(count(seen));
     }
     if words.is_empty() {
-        return skip("one schema is all there is");
+        return skip("there is only one schema");
     }
     if !wrong && !can_tell {
         return skip(format!("{}: too few to tell", words.join("; ")));
@@ -52,7 +52,7 @@ pub(super) fn hot(facts: &AuditFacts<'_>) -> AuditCheckResult {
     match wrong {
         false => conclude(CheckStatus::Pass, expected, observed, words.join("; ")),
         true => {
-            let detail = format!("{}: not as often as asked for", words.join("; "));
+            let detail = format!("{}: not as often as requested", words.join("; "));
             conclude(CheckStatus::Fail, expected, observed, detail)
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn think_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let too_short = !plan.think_compensated && think.seconds < asked_s - spread_s;
     let too_long = think.seconds > asked_s + spread_s + late_s;
     let words = format!(
-        "{} sleeps after {} operations (1 in {} asked for), {} s in all, {} each ({} asked for{})",
+        "{} sleeps after {} operations (1 in {} requested), {} s in all, {} each ({} requested{})",
         count(think.sleeps),
         count(operations),
         count(u64::from(plan.think_every)),
@@ -105,7 +105,7 @@ pub(super) fn think_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
             conclude(CheckStatus::Fail, expected, observed, detail)
         }
         (true, true) => {
-            let detail = format!("{words}: the client woke late, it has too little processor time");
+            let detail = format!("{words}: the client woke late because it has too little processor time");
             conclude(CheckStatus::Warn, expected, observed, detail)
         }
         (true, false) => conclude(CheckStatus::Pass, expected, observed, words),

@@ -38,12 +38,14 @@ struct TransactionModel<'a> {
 impl<'a> TransactionModel<'a> {
     fn of(facts: &AuditFacts<'a>) -> Result<Self, Skip> {
         if facts.record.workload.is_none() {
-            return Err(Skip("it is of workloads of the user's own".into()));
+            return Err(Skip("this check applies only to custom workloads".into()));
         }
         let expected: Vec<&Expected> = facts.record.workloads().flat_map(|own| &own.expected).collect();
         if expected.is_empty() {
             return Err(Skip(
-                "nothing was said, and nothing learned: a run with a warm-up (run.warmup) learns".into(),
+                "the workload states no expectation and none was learned; a run with a warm-up (run.warmup) \
+                 learns them"
+                    .into(),
             ));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
@@ -113,7 +115,7 @@ pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip(first.too_wide());
     }
     let Some(worst) = findings.iter().map(|finding| finding.status).max() else {
-        return skip("of no counter it is known what all classes do, and what the database counted");
+        return skip("no counter has an expectation for all classes and a count of the database");
     };
     let all = |of: fn(&Finding) -> &String| findings.iter().map(of).cloned().collect::<Vec<_>>().join("; ");
     conclude(worst, all(|one| &one.expected), all(|one| &one.observed), all(|one| &one.detail))
@@ -142,16 +144,17 @@ pub(super) fn rows_found(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let learned: Option<Vec<f64>> =
         done.iter().map(|&(class, ops)| Some(rows_of(class)? * ops as f64)).collect();
     let Some(expected_rows) = learned.map(|rows| rows.iter().sum::<f64>()) else {
-        return skip("it was not learned how many rows transactions find");
+        return skip("the number of rows that transactions find was not learned");
     };
     let transactions: u64 = done.iter().map(|(_, ops)| *ops).sum();
     if transactions < TRANSACTIONS_MIN || expected_rows < ROWS_MIN * transactions as f64 {
-        return skip("too few rows were found while transactions were learned");
+        return skip("transactions found too few rows while they were learned");
     }
     let rows = interval.rows().saturating_add(interval.rows_inserted);
     let (expected, observed) = (count(expected_rows.round() as u64), count(rows));
     let words = format!(
-        "statements of {} transactions returned or changed {observed} rows; as they did while they were learned it would be {expected}",
+        "statements of {} transactions returned or changed {observed} rows; the number learned before gives \
+         {expected}",
         count(transactions)
     );
     let status = match rows as f64 / expected_rows {
@@ -160,7 +163,7 @@ pub(super) fn rows_found(facts: &AuditFacts<'_>) -> AuditCheckResult {
         share if share >= FOUND_FAIL || interval.rows_deleted > 0 => CheckStatus::Warn,
         _ => CheckStatus::Fail,
     };
-    conclude(status, expected, observed, format!("{words}: see whether somebody deleted rows"))
+    conclude(status, expected, observed, format!("{words}: check whether rows were deleted"))
 }
 
 /// For each counter: the excess beyond what the run's transactions are known to do, and the
@@ -256,7 +259,7 @@ impl AuditCounterComparison {
 
     fn too_wide(&self) -> String {
         format!(
-            "{}: {} expected, and the database counted {}: up to {} may differ, so this few prove nothing",
+            "{}: {} expected, database counted {}: up to {} may differ, so these counts prove nothing",
             self.counter.name().replace('_', " "),
             count(self.expected.round() as u64),
             count(self.observed),
@@ -275,15 +278,15 @@ impl AuditCounterComparison {
         let (status, tail) = match (self.gap().abs() <= self.slack, self.is_declared) {
             (true, _) => (CheckStatus::Pass, ""),
             _ if facts.replicated && self.gap() > 0.0 => {
-                (CheckStatus::Pass, ": more, for it applies what sessions on the other targets write")
+                (CheckStatus::Pass, ": more, because it also applies writes of sessions on the other targets")
             }
             (false, true) => (
                 CheckStatus::Fail,
-                ": transactions do not do what the workload says, or others do it beside them",
+                ": transactions do not do what the workload states, or other sessions add to the count",
             ),
             (false, false) => (
                 CheckStatus::Warn,
-                ": others do it beside the run, or transactions do other things than when they were alone",
+                ": other sessions add to the count, or transactions do not do the same as when they ran alone",
             ),
         };
         Finding { status, expected, observed, detail: format!("{head}{tail}") }

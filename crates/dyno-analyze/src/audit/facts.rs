@@ -127,7 +127,8 @@ impl<'a> AuditFacts<'a> {
 
     /// Why background activity on the server cannot be separated from the run itself, if so.
     pub(super) fn shared_server_reason(&self) -> Option<&'static str> {
-        let words = "another target of this run is on the same server, which does not tell the two apart";
+        let words = "another target of this run is on the same server, which does not count the two \
+            separately";
         self.server_shared.then_some(words)
     }
 
@@ -141,9 +142,10 @@ impl<'a> AuditFacts<'a> {
     pub(super) fn on_test_data(&self) -> Result<(), Skip> {
         match &self.record.workload {
             None => Ok(()),
-            Some(own) => {
-                Err(Skip(format!("it is of Dyno's own test data, and the sessions ran {}", own.name)))
-            }
+            Some(own) => Err(Skip(format!(
+                "this check applies only to Dyno's own test data, and the sessions ran {}",
+                own.name
+            ))),
         }
     }
 
@@ -158,7 +160,7 @@ impl<'a> AuditFacts<'a> {
             // Sessions that lost their controller continue for a while, and what they did is
             // collected.
             Skip(match self.record.fleet.is_some() && has_ops {
-                true => "nobody read the edges of its window: its leader was lost".into(),
+                true => "the counters at the window boundaries were not read: the controller was lost".into(),
                 false => "the run ended before its window began".into(),
             })
         };
@@ -259,7 +261,8 @@ impl<'a> AuditFacts<'a> {
         match self.record.fleet.as_ref().and_then(dyno_record::Fleet::short_of) {
             None => Ok(()),
             Some(short) => Err(Skip(format!(
-                "{short}: what these did is in the database's counters and in no figure of the run"
+                "{short}: the database's counters include the work of these hosts, and the run's figures do \
+                 not"
             ))),
         }
     }
@@ -273,8 +276,8 @@ impl<'a> AuditFacts<'a> {
             // What such a session did beside its operations until then, for example reconnecting,
             // is unknown too.
             return Err(Skip(
-                "sessions were in one operation across an edge, and nobody knows how much of their work the counters hold: the whole run \
-                 is compared"
+                "sessions were in one operation across a window boundary, so the share of their work in the \
+                 counters is unknown: the whole run is compared"
                     .into(),
             ));
         }
@@ -401,10 +404,12 @@ impl<'a> AuditFacts<'a> {
             .record
             .whole
             .as_ref()
-            .ok_or_else(|| Skip("the record does not hold the sessions' whole life".into()))?;
+            .ok_or_else(|| Skip("the record does not cover the whole life of the sessions".into()))?;
         if let Some(change) = whole.counters.changed(MarkKind::Epoch).next() {
             let mark = &change.name;
-            return Err(Skip(format!("the counters started again ({mark}) while the sessions were running")));
+            return Err(Skip(format!(
+                "the counters started from zero ({mark}) while the sessions were running"
+            )));
         }
         let totals = self.tally_ops(|name| whole.ops.get(name).copied().unwrap_or(0));
         let planned = self.record.plan.run.time.map_or(0.0, |time| time.0.as_secs_f64());
@@ -466,7 +471,7 @@ impl AuditInterval<'_> {
         let delta = self
             .counters
             .get(counter)
-            .map_err(|reason| Skip(format!("the database does not tell {}: {reason}", counter.name())))?;
+            .map_err(|reason| Skip(format!("the database does not report {}: {reason}", counter.name())))?;
         u64::try_from(delta).map_err(|_| Skip(format!("{} went backwards", counter.name())))
     }
 

@@ -27,18 +27,20 @@ const QUEUE_BYTES: u64 = 4 << 20;
 
 /// Whether all driver hosts took part, and together.
 pub(super) fn hosts(facts: &AuditFacts<'_>) -> AuditCheckResult {
-    let Some(fleet) = &facts.record.fleet else { return skip("this program led all sessions") };
+    let Some(fleet) = &facts.record.fleet else { return skip("one process ran all sessions") };
     let (of, lost) = (fleet.hosts.len(), fleet.lost().count());
     let expected = format!("{of} hosts");
     if let Some(short) = fleet.short_of() {
         let observed = format!("{} hosts", of - lost);
-        let detail =
-            format!("{short}: what these did is in the database's counters and in no figure of the run");
+        let detail = format!(
+            "{short}: the database's counters include the work of these hosts, and the run's figures do not"
+        );
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     if fleet.has_unknown_clocks() {
         let detail = format!(
-            "{of} driver hosts, whose clocks nobody knows any more: their leader was lost, and whether they began and ended together is not told"
+            "{of} driver hosts, whose clocks are unknown because the controller was lost: it is unknown \
+             whether they began and ended together"
         );
         return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
@@ -47,7 +49,8 @@ pub(super) fn hosts(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let latest = fleet.hosts.iter().max_by(|a, b| a.late_us.total_cmp(&b.late_us));
     if let Some(latest) = latest.filter(|host| host.late_us > LATE_US) {
         let detail = format!(
-            "{words}; sessions of {} heard of an edge of the window {} too late: operations of that time are in nobody's count",
+            "{words}; sessions of {} learned of a window boundary {} too late: operations of that time are \
+             not counted",
             latest.name,
             time_us(latest.late_us)
         );
@@ -64,7 +67,8 @@ pub(super) fn hosts(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let odd = fleet.hosts.iter().max_by(|a, b| rate_pct(a).abs().total_cmp(&rate_pct(b).abs()));
     if let Some((odd, pct)) = odd.map(|host| (host, rate_pct(host))).filter(|(_, pct)| pct.abs() > RATE_PCT) {
         let detail = format!(
-            "{words}; the clock of {} runs {} % {} than the leader's: its own times, such as those of operations, are off by as much",
+            "{words}; the clock of {} runs {} % {} than the controller's: its own times, such as those of \
+             operations, are off by as much",
             odd.name,
             percent(pct.abs()),
             if pct > 0.0 { "faster" } else { "slower" }
@@ -73,7 +77,7 @@ pub(super) fn hosts(facts: &AuditFacts<'_>) -> AuditCheckResult {
     }
     if bound_us > BOUND_US {
         let detail = format!(
-            "{words}: the way between them is slow or uneven, and edges of the window are as blurred"
+            "{words}: the network between them is slow or uneven, so window boundaries are equally uncertain"
         );
         return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
@@ -90,7 +94,7 @@ pub(super) fn cost(fleet: &Fleet) -> AuditCheckResult {
     let bound: Vec<String> = fleet.hosts.iter().filter_map(bound_by).collect();
     let most = hosts_with_cpu().map(share_pct).fold(0.0, f64::max);
     let words = format!(
-        "of {} driver hosts the busiest gave the client {} % of its processors",
+        "of {} driver hosts, the client took at most {} % of the processors of one",
         fleet.hosts.len(),
         percent(most)
     );
@@ -99,7 +103,7 @@ pub(super) fn cost(fleet: &Fleet) -> AuditCheckResult {
         true => conclude(CheckStatus::Pass, expected, observed, words),
         false => {
             let detail = format!(
-                "{}: the client is the limit there; more driver hosts, or other --weights",
+                "{}: the client is the limit there; add driver hosts or change --weights",
                 bound.join("; ")
             );
             conclude(CheckStatus::Warn, expected, observed, detail)
@@ -173,7 +177,7 @@ mod tests {
         let fast = checked(500_000.0);
         assert_eq!(fast.status, CheckStatus::Warn, "{}", fast.detail);
         assert!(
-            fast.detail.contains("the clock of c1 runs 5.0 % faster than the leader's"),
+            fast.detail.contains("the clock of c1 runs 5.0 % faster than the controller's"),
             "{}",
             fast.detail
         );

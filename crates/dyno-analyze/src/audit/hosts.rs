@@ -26,7 +26,7 @@ pub(super) fn readings(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let observed = facts.record.hosts.iter().filter_map(|host| Some((host, host.observed.as_ref()?)));
     let all: Vec<HostFinding> = observed.map(|(host, seen)| judge_host(host, seen, window.seconds)).collect();
     if all.is_empty() {
-        return skip("no machine was looked at beside the one that drove the run (observe.hosts)");
+        return skip("no host other than the driver host was observed (observe.hosts)");
     }
     let off_pct = all.iter().map(|said| said.off_pct).fold(0.0, f64::max);
     let status = if all.iter().any(|said| said.is_warning) { CheckStatus::Warn } else { CheckStatus::Pass };
@@ -37,7 +37,7 @@ pub(super) fn readings(facts: &AuditFacts<'_>) -> AuditCheckResult {
 fn judge_host(host: &Host, observed: &Observed, seconds: f64) -> HostFinding {
     let name = host.words();
     let (Some(begin), Some(end)) = (&observed.begin, &observed.end) else {
-        let why = observed.lost.as_deref().unwrap_or("its counters were not there in time");
+        let why = observed.lost.as_deref().unwrap_or("its counters arrived too late");
         let edge = if observed.begin.is_none() { "begin" } else { "end" };
         let words = format!("{name} was not read at the window's {edge}, so it has no figures: {why}");
         return HostFinding { words, is_warning: true, off_pct: 0.0 };
@@ -56,11 +56,11 @@ fn judge_host(host: &Host, observed: &Observed, seconds: f64) -> HostFinding {
     );
     let mut against = off_pct > BLURRED_PCT;
     if against {
-        words += ": more than 2 % of the window, a longer run.time is sharper";
+        words += ": more than 2 % of the window; a longer run.time is more precise";
     }
     let (asked, late) = observed.readings;
     if late > 0 {
-        words += &format!(", and of {asked} readings {late} were not there in time");
+        words += &format!(", and of {asked} readings {late} arrived too late");
         against |= late as f64 > asked as f64 * LATE_PCT / 100.0;
     }
     if let Some(clock) = &observed.clock {
@@ -147,7 +147,7 @@ mod tests {
         let clock = HostClock { steps: 1, step_s_max: 7_200.0, ..HostClock::default() };
         for (spoiled, words) in [
             (Observed { end: reading(0.5, 0.2), ..seen() }, "more than 2 % of the window"),
-            (Observed { readings: (12, 4), ..seen() }, "of 12 readings 4 were not there in time"),
+            (Observed { readings: (12, 4), ..seen() }, "of 12 readings 4 arrived too late"),
             (
                 Observed { end: None, lost: Some("the connection was lost".into()), ..seen() },
                 "the connection was lost",

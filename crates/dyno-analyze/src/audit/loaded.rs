@@ -19,12 +19,12 @@ pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (expected, observed) = (count(*rows), count(counted));
     let head = format!("{expected} rows were loaded into {table}, and the database counts {observed}");
     let (status, detail) = if counted != *rows {
-        (CheckStatus::Fail, format!("{head}: rows are lost, or others write there"))
+        (CheckStatus::Fail, format!("{head}: rows were lost, or other sessions write there"))
     } else if let Some(first) = wrong.first() {
         (CheckStatus::Fail, format!("{head}, but {first}"))
     } else if !loaded.is_whole() {
         let wanted = count(*wanted);
-        let tail = format!("of {wanted}: the window was over before; a longer run.time lets it end");
+        let tail = format!("of {wanted}: the window ended first; lengthen run.time");
         (CheckStatus::Warn, format!("{head}, {tail}"))
     } else {
         (CheckStatus::Pass, head)
@@ -72,7 +72,7 @@ mod tests {
         let (status, detail) = judged(|load| load.wrong = vec!["the sum of id is 1, and has to be 2".into()]);
         assert!(status == Fail && detail.contains("the sum of id is 1"), "{detail}");
         let (status, detail) = judged(|load| (load.rows, load.counted) = (40, Ok(40)));
-        assert!(status == Warn && detail.contains("of 100: the window was over before"), "{detail}");
+        assert!(status == Warn && detail.contains("of 100: the window ended first"), "{detail}");
         assert_eq!(judged(|load| load.counted = Err("gone".into())).0, Skipped);
     }
 }

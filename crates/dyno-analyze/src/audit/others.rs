@@ -44,14 +44,14 @@ pub(super) fn in_database(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     let interval = facts.compared()?;
     if facts.replicated {
-        return skip("it applies what sessions on the other targets write");
+        return skip("it also applies writes of sessions on the other targets");
     }
     if interval.blur >= BLUR_MAX {
-        return skip(format!("{} % of the work may lie beyond the ends", percent(interval.blur * 100.0)));
+        return skip(format!("{} % of the work may lie outside the window", percent(interval.blur * 100.0)));
     }
     let shares = shares(facts, &interval);
     if shares.is_empty() {
-        return skip("the engine does not tell the run's own reads and rows from those of others");
+        return skip("the engine does not count reads and rows of the run separately");
     }
     if shares.iter().all(|share| share.all == 0) {
         return skip("the database counted no reads and no rows");
@@ -70,12 +70,14 @@ pub(super) fn in_database(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if worst == CheckStatus::Pass {
         let pct =
             if most > SHARE_WARN_PCT { "next to nothing".to_owned() } else { format!("{} %", percent(most)) };
-        let detail = format!("others had {pct} of the reads and rows that the database counted{left_out}");
+        let detail =
+            format!("other sessions caused {pct} of the reads and rows that the database counted{left_out}");
         return conclude(worst, expected, pct, detail);
     }
     let words: Vec<String> = flagged_shares.iter().map(|share| share.words()).collect();
     let detail = format!(
-        "others had {}: these figures are not this run's alone; measure when nobody else works in this database{left_out}",
+        "other sessions caused {}: these figures include their work; measure while nothing else uses this \
+         database{left_out}",
         words.join(", ")
     );
     conclude(
@@ -109,7 +111,7 @@ pub(super) fn test_tables(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let status = if little { CheckStatus::Pass } else { status(share.pct()) };
     let detail = match status {
         CheckStatus::Pass => words,
-        _ => format!("{words}: others read them too, {} % of all", percent(share.pct())),
+        _ => format!("{words}: other sessions read them too, {} % of all", percent(share.pct())),
     };
     conclude(status, expected, observed, detail)
 }
@@ -130,7 +132,7 @@ pub(super) fn on_the_server(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip(reason);
     }
     if interval.counters.elsewhere.is_empty() {
-        return skip("the engine does not tell what others do on the server");
+        return skip("the engine does not report what other sessions do on the server");
     }
     let beside = server_activity(facts, &interval);
     let redo = interval.counter(Counter::RedoBytes).unwrap_or(0);
@@ -159,18 +161,18 @@ pub(super) fn on_the_server(facts: &AuditFacts<'_>) -> AuditCheckResult {
         .filter_map(|(value, verb, what)| Some(format!("{verb} {} {what}", count(value?))))
         .collect();
     let activity = match activities.as_slice() {
-        [] => "did nothing that is counted".to_owned(),
+        [] => "did nothing that the server counts".to_owned(),
         [one] => one.clone(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
     };
-    let did = format!("others on the server {activity}");
+    let did = format!("other sessions on the server {activity}");
     if worst == CheckStatus::Pass && of_redo.max(status(reads_pct)) == CheckStatus::Pass {
         return conclude(worst, expected, observed, did);
     }
     let mut touched = Vec::new();
     if late {
         touched.push(
-            "no other session was seen at work, so they may have been written before the window".to_owned(),
+            "no other session was seen active, so they may have been written before the window".to_owned(),
         );
     }
     if of_redo != CheckStatus::Pass {
@@ -180,7 +182,7 @@ pub(super) fn on_the_server(facts: &AuditFacts<'_>) -> AuditCheckResult {
         touched.push(format!("{} % of the server's logical reads", percent(reads_pct)));
     }
     let detail = format!(
-        "{did}: {}; redo, writes and CPU are the whole server's, so they are not this run's alone{}",
+        "{did}: {}; redo, writes and CPU are the whole server's, so they include this activity{}",
         touched.join(", "),
         advice(facts)
     );
@@ -190,9 +192,9 @@ pub(super) fn on_the_server(facts: &AuditFacts<'_>) -> AuditCheckResult {
 /// What to do about a server with background activity.
 fn advice(facts: &AuditFacts<'_>) -> &'static str {
     if facts.record.plan.target.shared {
-        " and are marked, as target.shared says"
+        " and are marked (target.shared)"
     } else {
-        "; measure alone, or set target.shared = true and take these figures as marked"
+        "; measure alone, or set target.shared = true and accept these figures as marked"
     }
 }
 
@@ -218,7 +220,7 @@ pub(super) fn sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
             CheckStatus::Pass,
             expected,
             observed,
-            format!("other sessions at work on the server: {words}"),
+            format!("other active sessions on the server: {words}"),
         );
     }
     let status = match active >= ACTIVE_FAIL && share_pct > SHARE_FAIL_PCT {
@@ -235,8 +237,8 @@ pub(super) fn sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
     };
     let named: Vec<String> = seen.iter().take(NAMED_MAX).map(name).collect();
     let detail = format!(
-        "{} other sessions were at work on the server on average ({}), beside {} of the run's: they shared its processors and \
-         devices{}",
+        "{} other sessions were active on the server on average ({}), beside {} of the run: they shared its \
+         processors and devices{}",
         figure(active),
         named.join(", "),
         figure(run_active_sessions.max(busy)),

@@ -243,10 +243,10 @@ fn disturbance_words(
 ) -> Option<String> {
     let sessions = active
         .filter(|active| *active >= ACTIVE_FAIL)
-        .map(|active| format!("{} other sessions were at work on the server on average", figure(active)));
+        .map(|active| format!("{} other sessions were active on the server on average", figure(active)));
     let device = device.filter(DeviceExcess::has_writes).map(|excess| {
         format!(
-            "{} writes/s and {} MB/s of the device's writes were others'",
+            "other programs caused {} writes/s and {} MB/s of the device's writes",
             figure(excess.writes_per_s),
             figure(excess.write_mb_per_s)
         )
@@ -263,7 +263,7 @@ fn largest_foreign_share(shares: &[AuditShare], interval: &AuditInterval<'_>) ->
         shares.iter().filter(|share| share.others_count as f64 >= floor && share.pct() > SHARE_WARN_PCT);
     let most = significant_shares.max_by(|a, b| a.pct().total_cmp(&b.pct()))?;
     Some(format!(
-        "others had {} in this database, and nobody can tell how much else of it is theirs",
+        "other sessions caused {} in this database, and their share of its other figures is unknown",
         most.words()
     ))
 }
@@ -322,12 +322,12 @@ fn redo(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>, by_rows: Option<f6
                 others_count: all.saturating_sub(own),
             };
             match were_there {
-                true => (Some(share.pct()), "what the run's own sessions did not write".to_owned()),
-                false => (Some(0.0), "nobody else was seen to write".to_owned()),
+                true => (Some(share.pct()), "all redo that the run's own sessions did not write".to_owned()),
+                false => (Some(0.0), "no other session was seen writing".to_owned()),
             }
         }
         (_, _, Some(pct)) => (Some(pct), "by the rows that were written".to_owned()),
-        _ => (None, "the engine does not tell who wrote redo".to_owned()),
+        _ => (None, "the engine does not report which sessions wrote redo".to_owned()),
     }
 }
 
@@ -340,7 +340,7 @@ pub(super) fn active<'a>(facts: &AuditFacts<'a>) -> Result<(f64, &'a [OtherSessi
     match company {
         Sampled::Absent { absent } => Err(Skip(absent.clone())),
         Sampled::Sampled { average_active_sessions, .. } if !average_active_sessions.is_finite() => {
-            Err(Skip("what was sampled is no number".to_owned()))
+            Err(Skip("the sampled value is not a number".to_owned()))
         }
         Sampled::Sampled { average_active_sessions, seen } => Ok((*average_active_sessions, seen)),
     }

@@ -68,9 +68,9 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.window_interval()?;
     let Some(host) = facts.record.database_host() else {
         return skip(match facts.record.is_total() {
-            true => "the databases run on several hosts, or on one that cannot be seen from here",
+            true => "the databases run on several hosts, or on one that is not observed",
             false => {
-                "the database runs on another host, whose devices cannot be seen from here: name it in observe.hosts"
+                "the database runs on another host, whose devices are not observed: name it in observe.hosts"
             }
         });
     };
@@ -97,11 +97,11 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let allowance_bytes = BYTES_FLOOR + OTHERS_BYTES_PER_S * interval.seconds;
     if bytes > requested.bytes * DEVICE_EXCESS + allowance_bytes {
         let detail =
-            format!("{words}: others read from this device too, so its figures are not this run's alone");
+            format!("{words}: other programs read from this device too, so its figures include their reads");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     if requested.bytes < BYTES_FLOOR {
-        let detail = format!("{words}: next to nothing, the database was served by its own cache");
+        let detail = format!("{words}: almost nothing, because the database's own cache answered");
         return conclude(CheckStatus::Pass, expected, observed, detail);
     }
     let from_cache_pct = (1.0 - bytes / requested.bytes) * 100.0;
@@ -112,8 +112,8 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
                 "the database bypasses the page cache, so the difference has another cause".to_owned()
             } else {
                 format!(
-                    "{} % of the work may lie on the wrong side of the window's ends ({}), too much to tell what the page \
-                     cache answered",
+                    "{} % of the work may lie on the wrong side of the window boundaries ({}), too much to \
+                     tell what the page cache answered",
                     percent(interval.blur * 100.0),
                     interval.blur_from
                 )
@@ -171,7 +171,7 @@ pub(super) fn excess(facts: &AuditFacts<'_>) -> Result<DeviceExcess, Skip> {
     let interval = facts.window_interval()?;
     let skipped = |reason: &str| Skip(reason.to_owned());
     let host = facts.record.database_host();
-    let host = host.ok_or_else(|| skipped("the database's host cannot be seen from here"))?;
+    let host = host.ok_or_else(|| skipped("the database's host is not observed"))?;
     let device = facts
         .device
         .ok_or_else(|| skipped("the device that holds the data is not known, or there are several"))?;
@@ -242,7 +242,8 @@ pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let observed = format!("{}/s, {} MB/s", figure(excess.writes_per_s), figure(excess.write_mb_per_s));
     if !excess.has_writes() && excess.is_idle {
         return skip(format!(
-            "{device} wrote more than the database's pages, log and syncs explain, and no more than an idle system may"
+            "{device} wrote more than the database's pages, log and syncs explain, but no more than an idle \
+             system may"
         ));
     }
     if !excess.has_writes() {
@@ -250,8 +251,8 @@ pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Pass, "0/s", observed, detail);
     }
     let detail = format!(
-        "{device} wrote {observed} more than the database's pages, log and syncs explain: others write to it, or the \
-         operating system wrote out what was written before; its figures are not this run's alone"
+        "{device} wrote {observed} more than the database's pages, log and syncs explain: other programs \
+         write to it, or the operating system wrote out earlier work; its figures include these writes"
     );
     conclude(CheckStatus::Warn, "0/s", observed, detail)
 }
@@ -296,7 +297,8 @@ pub(super) fn requests(facts: &AuditFacts<'_>) -> AuditCheckResult {
             _ => String::new(),
         };
         let detail = format!(
-            "{words}{device}: too few, for {why}; the counter of requests was reset, or does not count all of them"
+            "{words}{device}: too few, because {why}; the request counter was reset, or does not count all \
+             requests"
         );
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }

@@ -47,7 +47,7 @@ impl Shares {
         let (Some(capacity_s), Some(others_s)) = (capacity_s, others_s) else {
             return Err(match facts.record.metrics.get("others_cpu_pct") {
                 Some(Metric::Absent { absent }) => absent.clone(),
-                _ => "the record does not tell whose the processors were".to_owned(),
+                _ => "the record does not state who used the processors".to_owned(),
             });
         };
         let pct = |seconds: f64| 100.0 * seconds / capacity_s;
@@ -103,11 +103,11 @@ impl RemoteHosts {
             |host: &Host, name: &str| host.counters.get(name).copied().filter(|pct| pct.is_finite());
         let describe_host = |host: &&Host| match finite_counter(host, "cpu.busy_pct") {
             Some(busy_pct) => format!(
-                "those of {} {} % busy, and whose they were (the database's or others') is not told",
+                "those of {} {} % busy, by the database or by others (unknown)",
                 host.words(),
                 percent(busy_pct)
             ),
-            None => format!("of {} nothing is known of them", host.words()),
+            None => format!("those of {} unknown", host.words()),
         };
         let steal = all.iter().filter_map(|host| Some((finite_counter(host, "cpu.steal_pct")?, host)));
         let most = steal.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(steal_pct, _)| *steal_pct > STEAL_PCT);
@@ -123,7 +123,7 @@ impl RemoteHosts {
 pub(super) fn taken(facts: &AuditFacts<'_>) -> Option<String> {
     let shares = Shares::of(facts).ok().filter(Shares::is_taken)?;
     Some(format!(
-        "other programs had {} % of the processors and the hypervisor {} %",
+        "other programs used {} % of the processors and the hypervisor {} %",
         percent(shares.others_pct),
         percent(shares.steal_pct)
     ))
@@ -146,7 +146,7 @@ pub(super) fn others(facts: &AuditFacts<'_>) -> AuditCheckResult {
     };
     let Shares { others_pct, busy_pct, steal_pct, known, most } = &shares;
     let subject = match &far {
-        Some(_) => "the processors of the machine that drove",
+        Some(_) => "the processors of the driver host",
         None => "the processors",
     };
     let mut words = format!(
@@ -163,7 +163,7 @@ pub(super) fn others(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let observed = format!("{} %", percent((others_pct + steal_pct).max(far_steal_pct)));
     if shares.is_taken() || far_steal_pct > 0.0 {
         let detail = format!(
-            "{words}; rates and latencies are those of what was left: measure when nobody else works here"
+            "{words}; rates and latencies describe what was left: measure while nothing else runs here"
         );
         let detail = if shares.is_taken() { detail } else { words };
         return conclude(CheckStatus::Warn, expected, observed, detail);
@@ -197,16 +197,11 @@ mod tests {
     fn whose_the_processors_of_a_far_machine_were_is_said_not_to_be_told() {
         let check = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 0.1)]);
         assert_eq!(check.status, CheckStatus::Pass, "{}", check.detail);
-        assert!(
-            check.detail.starts_with("the processors of the machine that drove were "),
-            "{}",
-            check.detail
-        );
-        let words =
-            "those of db2 (ssh://db2) 62.5 % busy, and whose they were (the database's or others') is not";
+        assert!(check.detail.starts_with("the processors of the driver host were "), "{}", check.detail);
+        let words = "those of db2 (ssh://db2) 62.5 % busy, by the database or by others (unknown)";
         assert!(check.detail.contains(words), "{}", check.detail);
         let unread = checked(&[]);
-        assert!(unread.detail.contains("of db2 (ssh://db2) nothing is known of them"), "{}", unread.detail);
+        assert!(unread.detail.contains("those of db2 (ssh://db2) unknown"), "{}", unread.detail);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(super) fn heap(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Audi
     };
     let parts: Option<Vec<u64>> = tables.blocks.iter().map(|name| interval.native(name)).collect();
     let Some(parts) = parts else {
-        return skip("the database does not tell blocks per table; logical_reads compares the total");
+        return skip("the database does not report blocks per table; logical_reads compares the total");
     };
     let heap = parts.into_iter().fold(0, u64::saturating_add);
     let scanned = scanned_rows(facts, interval);
@@ -100,8 +100,8 @@ pub(super) fn heap(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Audi
     if heap < lowest(interval, rows) {
         if fetched(tables, interval).is_some_and(|fetched| fetched >= lowest(interval, rows)) {
             let detail = format!(
-                "{words}, yet all rows fetched: several rows lie in one block since updates of few rows have moved them there; \
-                 load anew for exact work units"
+                "{words}, yet all rows fetched: several rows lie in one block because earlier updates moved \
+                 them there; reload the data for exact work units"
             );
             return conclude(CheckStatus::Warn, expected, observed, detail);
         }
@@ -111,7 +111,8 @@ pub(super) fn heap(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Audi
     let read_only = interval.writes() == 0 && interval.errors == 0 && interval.blur == 0.0;
     if read_only && ratio > HEAP_PER_ROW_READ_MAX {
         let detail = format!(
-            "{words}: rows have dead versions or others read these tables; vacuum them or reload the data for exact work units"
+            "{words}: rows have dead versions or other sessions read these tables; vacuum them or reload the \
+             data for exact work units"
         );
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }

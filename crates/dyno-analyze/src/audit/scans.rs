@@ -16,7 +16,7 @@ const ALL_PCT: f64 = 98.0;
 /// Which path the scans took.
 pub(super) fn path(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(names) = &facts.counting.scans else {
-        return skip("the engine does not read past its cache as it sees fit");
+        return skip("the engine does not choose to read past its cache");
     };
     let interval = facts.window_interval()?;
     if interval.scans == 0 {
@@ -31,7 +31,7 @@ pub(super) fn path(facts: &AuditFacts<'_>) -> AuditCheckResult {
     // A small table is scanned through the cache, and does not count as a long scan.
     let direct_pct = 100.0 * direct as f64 / long.max(interval.scans) as f64;
     let words = format!(
-        "{} of {} full scans read past the buffer cache (direct path); {} of {} blocks read came so",
+        "{} of {} full scans read past the buffer cache (direct path); {} of {} blocks were read this way",
         count(direct),
         count(long.max(interval.scans)),
         count(reads_direct),
@@ -49,6 +49,6 @@ pub(super) fn path(facts: &AuditFacts<'_>) -> AuditCheckResult {
             format!("{words}: they went through the cache"),
         );
     }
-    let detail = format!("{words}: scans of both kinds are mixed in one figure");
+    let detail = format!("{words}: one figure mixes scans of both kinds");
     conclude(CheckStatus::Warn, "one way", observed, detail)
 }

@@ -125,7 +125,8 @@ fn idle_words(facts: &AuditFacts<'_>, window: &Window, sessions: f64) -> String 
     match facts.op_count() {
         0 => "no operation completed in it".into(),
         ops => format!(
-            "{} between two operations go to the client itself, to waiting for a processor, or to Dyno's own requests, which wait for locks of the catalog as others do",
+            "{} between two operations go to the client itself, to waiting for a processor, or to Dyno's own \
+             requests, which may wait for catalog locks",
             time_us(idle_s * 1e6 / ops as f64)
         ),
     }
@@ -141,7 +142,7 @@ pub(super) fn service_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip(format!("{} timed operations are too few to tell", count(ops.service_us.count)));
     };
     if facts.error_count() > 0 {
-        return skip("failed operations took time that no histogram holds");
+        return skip("failed operations took time that is in no histogram");
     }
     // An operation in progress at the window's begin counts with its full time, but only the rest
     // of it was in the window.
@@ -173,7 +174,7 @@ pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let db_s = interval.counter(Counter::DbTime)? as f64 / 1e6;
     if db_s == 0.0 {
-        return skip("the database counted no time of sessions");
+        return skip("the database counted no time in sessions");
     }
     let sessions = f64::from(facts.sessions());
     let wall_s = window.work_seconds() * sessions;
@@ -185,10 +186,10 @@ pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (expected, observed) = (format!("≤ {} s", fixed(wall_s, 2)), format!("{} s", fixed(db_s, 2)));
     let least = most - window.seconds * OBSERVING_SESSIONS;
     if db_s > least && db_s <= most && sessions <= OBSERVING_SESSIONS {
-        return skip(format!("{words}: observer and sampler may have had as much as the run's sessions"));
+        return skip(format!("{words}: observer and sampler may have used as much as the run's sessions"));
     }
     if db_s > most {
-        let detail = format!("{words}: other sessions or parallel workers are in it");
+        let detail = format!("{words}: it includes other sessions or parallel workers");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let detail = format!("{words}; {} % of the time that sessions waited for it", percent(share));
@@ -196,7 +197,8 @@ pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
 }
 
 /// What [`seen_little`] means, in words for the reader.
-pub const SEEN_LITTLE: &str = "samples see less than half of it; the rest lies before and behind the database: the network, and calls that wait until their server process has a processor";
+pub const SEEN_LITTLE: &str = "samples see less than half of it; the other part is outside the database: the \
+    network, and calls that wait until their server process has a processor";
 
 /// Whether database samples cover little of the sessions' waiting: they saw `active` sessions, and
 /// the client `busy` ones.
@@ -231,10 +233,8 @@ pub(super) fn active_sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
     }
     let due = asked_per_s * window.seconds;
     if (samples as f64) < due * SAMPLES_SHARE_MIN {
-        let detail = format!(
-            "{words}: {} samples were asked for; the database answered too slowly for that",
-            fixed(due, 0)
-        );
+        let detail =
+            format!("{words}: {} samples were requested; the database answered too slowly", fixed(due, 0));
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let detail = if seen_little(active, busy) { format!("{words}: {SEEN_LITTLE}") } else { words };

@@ -49,7 +49,8 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     let gap = count(u64::try_from(difference.excess.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.excess > 0 && difference.status != CheckStatus::Pass {
         let detail = format!(
-            "{} acknowledged, database counted {}; {gap} more: it applies what sessions on the other targets write",
+            "{} acknowledged, database counted {}; {gap} more: it also applies writes of sessions on the \
+             other targets",
             count(updated),
             count(database)
         );
@@ -57,7 +58,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     }
     if let Some(free) = tolerance.too_wide(updated, difference) {
         return skip(format!(
-            "{} acknowledged, database counted {}: up to {} may differ, so this few prove nothing",
+            "{} acknowledged, database counted {}: up to {} may differ, so these counts prove nothing",
             count(updated),
             count(database),
             count(free)
@@ -71,7 +72,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
         }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
         (by, _) if by > 0 => {
-            format!("; {gap} more: others write too, so the counters are not this run's alone")
+            format!("; {gap} more: other sessions write too, so the counters include their work")
         }
         _ => format!("; {gap} are missing: acknowledged, but not counted"),
     };
@@ -94,7 +95,7 @@ fn rows_per_error(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
 pub(super) fn values(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     let Some(whole) = &facts.record.whole else {
-        return skip("the record does not hold the sessions' whole life");
+        return skip("the record does not cover the whole life of the sessions");
     };
     let (rows, held) = whole.verified_rows;
     if whole.rows_updated == 0 {

@@ -106,7 +106,7 @@ fn counter_attribution(
     let (others_pct, why) = match (largest_share_pct, scope) {
         (Some(pct), _) => (
             Some(pct),
-            "counted beside what the run's own tables, sessions and transactions account for".to_owned(),
+            "counted beyond what the run's own tables, sessions and transactions account for".to_owned(),
         ),
         (None, AttributionScope::Server) => (company.server_pct, company.server_from.clone()),
         (None, _) => (None, String::new()),
@@ -119,7 +119,7 @@ fn counter_attribution(
             scope,
             others_pct,
             marked: true,
-            why: format!("others had {pct} % of it: {why}"),
+            why: format!("other sessions caused {pct} % of it: {why}"),
         };
     }
     if let (AttributionScope::Database | AttributionScope::Server, None, Some(why)) =
@@ -132,7 +132,8 @@ fn counter_attribution(
     {
         let pct = percent(pct);
         let why = format!(
-            "up to {pct} % of it may be what Dyno's own observer read: the database does not tell its part"
+            "up to {pct} % of it may be reads of Dyno's own observer: the database does not count these \
+             separately"
         );
         return Attribution { scope, others_pct, marked: true, why };
     }
@@ -145,10 +146,10 @@ fn counter_attribution(
             scope,
             others_pct,
             marked: true,
-            why: format!("{} other sessions were at work on the server on average", figure(active)),
+            why: format!("{} other sessions were active on the server on average", figure(active)),
         },
         (AttributionScope::Server, None, None) => {
-            let why = "it is the whole server's, and nobody can tell who else was there".to_owned();
+            let why = "it is the whole server's, and activity of other sessions is unknown".to_owned();
             Attribution { scope, others_pct, marked: true, why }
         }
         // There was no background activity, or it is counted separately.
@@ -168,7 +169,7 @@ fn host_attribution(record: &RunRecord, company: &AuditForeignActivity, name: &s
     {
         let pct = (100.0 * others / busy).clamp(0.0, 100.0);
         if others > company.host_mark_pct {
-            let why = format!("other programs had {} % of the processors", percent(others));
+            let why = format!("other programs used {} % of the processors", percent(others));
             return Attribution { scope, others_pct: Some(pct), marked: true, why };
         }
     }
@@ -187,9 +188,9 @@ fn host_attribution(record: &RunRecord, company: &AuditForeignActivity, name: &s
     let why = match (at_work, company.server_pct.filter(|&pct| pct > company.mark_pct)) {
         _ if company.shares_own_server => "another target of this run is on the same server".to_owned(),
         (Some(active), _) => {
-            format!("{} other sessions were at work on the server on average", figure(active))
+            format!("{} other sessions were active on the server on average", figure(active))
         }
-        (None, Some(pct)) => format!("others had {} % of what the server did", percent(pct)),
+        (None, Some(pct)) => format!("other sessions caused {} % of the server's work", percent(pct)),
         (None, None) => return Attribution { scope, others_pct: None, marked: false, why: String::new() },
     };
     Attribution { scope, others_pct: None, marked: true, why }
@@ -310,10 +311,7 @@ mod tests {
         let check = beside.audit.iter().find(|check| check.check == "device_writes").unwrap();
         assert_eq!(check.status, dyno_record::CheckStatus::Warn, "{}", check.detail);
         let operations = &beside.whose["ops_per_s"];
-        assert!(
-            operations.marked && operations.why.contains("device's writes were others'"),
-            "{operations:?}"
-        );
+        assert!(operations.marked && operations.why.contains("of the device's writes"), "{operations:?}");
     }
 
     #[test]
@@ -324,7 +322,7 @@ mod tests {
         });
         let operations = &record.whose["ops_per_s"];
         assert_eq!((operations.scope, operations.marked), (AttributionScope::Run, true));
-        assert!(operations.why.contains("other programs had 82.5 % of the processors"), "{operations:?}");
+        assert!(operations.why.contains("other programs used 82.5 % of the processors"), "{operations:?}");
     }
 
     #[test]
@@ -334,6 +332,6 @@ mod tests {
             record.waits = Waits::Absent { absent: "not asked for".into() };
         });
         let attribution = &record.whose["redo_mb_per_s"];
-        assert!(attribution.marked && attribution.why.contains("nobody can tell"), "{attribution:?}");
+        assert!(attribution.marked && attribution.why.contains("is unknown"), "{attribution:?}");
     }
 }

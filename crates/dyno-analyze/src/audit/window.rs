@@ -90,7 +90,7 @@ pub(super) fn length(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if gap_s <= planned_s * LENGTH_SHARE + LENGTH_FREE_S {
         return conclude(CheckStatus::Pass, expected, observed, words);
     }
-    let detail = format!("{words}: the end came at another time; rates divide by what was measured");
+    let detail = format!("{words}: the window ended at another time; rates divide by the measured length");
     conclude(CheckStatus::Warn, expected, observed, detail)
 }
 
@@ -102,8 +102,9 @@ pub(super) fn edges(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (expected, observed) = ("0 late".to_owned(), format!("{late_begin} and {late_end} late"));
     if late_begin > 0 || late_end > 0 {
         let detail = format!(
-            "{late_begin} sessions at the begin and {late_end} at the end were in one operation until long after the counters were \
-             read, so nobody knows how much of their work these hold; a longer run.time, or a longer run.drain, lets them arrive"
+            "{late_begin} sessions at the begin and {late_end} at the end were in one operation until long \
+             after the counters were read, so the share of their work in the counters is unknown; lengthen \
+             run.time or run.drain"
         );
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }
@@ -120,24 +121,27 @@ pub(super) fn edges(facts: &AuditFacts<'_>) -> AuditCheckResult {
             count(facts.op_count().saturating_add(excess)),
             count(excess)
         ),
-        0 => format!("the counters hold the window's work up to {} of its begin and end", apart(window)),
+        0 => format!(
+            "the counters hold the window's work, except up to {} at its begin and end",
+            apart(window)
+        ),
         missing => format!(
-            "the counters hold {} % of the window's operations; {} were under way at its begin, or done before all sessions had \
-             reached it",
+            "the counters hold {} % of the window's operations; {} were in progress at its begin, or done \
+             before all sessions had reached it",
             percent(held * 100.0),
             count(missing)
         ),
     };
     if held < SHARE_HELD_MIN {
         let part = if excess > 0 { "more than the window" } else { "a part of the window only" };
-        let detail = format!("{words}: their rates speak of {part}; a longer run.time is sharper");
+        let detail = format!("{words}: their rates describe {part}; a longer run.time is more precise");
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     let unsure = window.unsure_share();
     if unsure > Window::UNSURE_SHARE_MAX {
         let detail = format!(
-            "{words}; {} % of the work was done while these were read, so rates of the database's counters are left out: a longer \
-             run.time is sharper",
+            "{words}; {} % of the work was done while these were read, so rates of the database's counters \
+             are left out: a longer run.time is more precise",
             percent(unsure * 100.0)
         );
         // Where not even the whole run can be compared, nothing proves anything.
@@ -145,8 +149,7 @@ pub(super) fn edges(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(status, expected, observed, detail);
     }
     if held < 1.0 - SHARE_BLURRED {
-        let detail =
-            format!("{words}: their rates follow from what they hold and from the window's own rate");
+        let detail = format!("{words}: their rates follow from their content and from the window's own rate");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     blurred(window, &words).unwrap_or_else(|| conclude(CheckStatus::Pass, expected, observed, words))
@@ -179,16 +182,18 @@ fn blurred(window: &Window, words: &str) -> Option<AuditCheckResult> {
     let edge_us = window.edge_us_max.0.max(0.0) + window.edge_us_max.1.max(0.0);
     let detail = if apart_s > window.seconds * SHARE_BLURRED {
         format!(
-            "{words}: sessions worked {} s on average and the snapshots are {} s apart. Rates divide by the time that their own \
-             counts cover, but host and sessions were measured over different times; a longer run.time is sharper",
+            "{words}: sessions worked {} s on average and the snapshots are {} s apart. Rates divide by the \
+             time that their own counts cover, but host and sessions were measured over different times; a \
+             longer run.time is more precise",
             fixed(window.work_seconds(), 2),
             fixed(window.seconds, 2)
         )
     } else if edge_us > window_us * SHARE_BLURRED && (window.counted.is_none() || window.unsure.is_some()) {
-        format!("{words}: more than 2 % of the window, a longer run.time is sharper")
+        format!("{words}: more than 2 % of the window; a longer run.time is more precise")
     } else if snapshot_us > window_us * SHARE_BLURRED {
         format!(
-            "{words}; reading the counters took {}: more than 2 % of the window, a longer run.time is sharper",
+            "{words}; reading the counters took {}: more than 2 % of the window; a longer run.time is more \
+             precise",
             time_us(snapshot_us)
         )
     } else {
@@ -204,7 +209,7 @@ pub(super) fn gate_skew(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip("the skew is not known");
     }
     if facts.record.fleet.as_ref().is_some_and(Fleet::has_unknown_clocks) {
-        return skip("sessions were on hosts whose clocks nobody knows any more: their leader was lost");
+        return skip("sessions ran on hosts whose clocks are unknown because the controller was lost");
     }
     let window_us = facts.window().map_or(0.0, |window| window.seconds * 1e6);
     let on = |host: &Host, sessions: u32| {
@@ -320,13 +325,11 @@ pub(super) fn stalls(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return skip(format!("{words}; stalls of {} are not known", names.join(", ")));
     }
     if status == CheckStatus::Pass && seconds * 1e6 <= STALL_WARN_US {
-        return skip(format!("{words}; the window is shorter than a stall that is worth a word"));
+        return skip(format!("{words}; the window is shorter than a stall worth reporting"));
     }
     let detail = match status {
         CheckStatus::Fail => {
-            format!(
-                "{words}: the machine or the process was suspended, and the figures are those of the stalls"
-            )
+            format!("{words}: the machine or the process was suspended, so the figures describe the stalls")
         }
         CheckStatus::Warn => format!("{words}: the machine is starved of processor or memory"),
         _ => words,
@@ -358,8 +361,8 @@ pub(super) fn wall_clock(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let detail = format!(
-        "{words}: it was set while the run went on, or the machine slept; durations and rates come from the monotonic clock, \
-         and only the times of day of begin and end are in doubt"
+        "{words}: the clock was set during the run, or the machine slept; durations and rates come from the \
+         monotonic clock, and only the times of day of begin and end are uncertain"
     );
     conclude(CheckStatus::Warn, expected, observed, detail)
 }

@@ -58,7 +58,7 @@ fn why_none_ended(facts: &AuditFacts<'_>) -> String {
             Some(tally) => format!(", most often with {} ({})", tally.code, tally.message),
             None => String::new(),
         };
-        return format!("{} failed{example}: remove the cause of the errors", count(failed));
+        return format!("{} failed{example}: fix the cause of the errors", count(failed));
     }
     let customs: Vec<&str> = facts.record.workloads().map(|custom| custom.name.as_str()).collect();
     match customs.is_empty() {
@@ -129,17 +129,17 @@ impl InvariantOutcome {
         let InvariantResult { name, is, before, after } = invariant;
         let wanted = is.as_ref().or(before.as_ref())?;
         let was = match is {
-            Some(is) => format!("has to be {is}"),
+            Some(is) => format!("must be {is}"),
             None => format!("was {wanted} before"),
         };
         Some(match after {
-            Err(why) => Self::Unknown(format!("{name} {was}, and could not be asked for: {why}")),
+            Err(why) => Self::Unknown(format!("{name} {was}, and could not be queried: {why}")),
             Ok(after) if after == wanted => Self::Held,
             Ok(after) => match (is, before) {
-                (Some(is), Some(before)) if before != is => Self::BrokenBefore(format!(
-                    "{name} was {before} before and is {after}, and has to be {is}"
-                )),
-                (Some(is), _) => Self::BrokenByRun(format!("{name} is {after} and has to be {is}")),
+                (Some(is), Some(before)) if before != is => {
+                    Self::BrokenBefore(format!("{name} was {before} before and is {after}, and must be {is}"))
+                }
+                (Some(is), _) => Self::BrokenByRun(format!("{name} is {after} and must be {is}")),
                 (None, _) => Self::BrokenByRun(format!("{name} was {wanted} before and is {after}")),
             },
         })
@@ -148,11 +148,13 @@ impl InvariantOutcome {
 
 /// Whether each invariant of the data holds after the run, and if not, since when.
 pub(super) fn invariants(facts: &AuditFacts<'_>) -> AuditCheckResult {
-    let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
+    let Some(own) = &facts.record.workload else {
+        return skip("this check applies only to custom workloads");
+    };
     let invariants: Vec<&InvariantResult> =
         facts.record.workloads().flat_map(|own| &own.invariants).collect();
     if invariants.is_empty() {
-        return skip(format!("{} has none", own.name));
+        return skip(format!("{} has no invariants", own.name));
     }
     let (mut by_run, mut before, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for outcome in invariants.iter().filter_map(|one| InvariantOutcome::of(one)) {
@@ -168,13 +170,13 @@ pub(super) fn invariants(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let mut words = Vec::new();
     if !by_run.is_empty() {
         words.push(format!(
-            "broken by the run: {}: transactions were lost, torn or done twice",
+            "broken by the run: {}: transactions were lost, torn or repeated",
             by_run.join(", ")
         ));
     }
     if !before.is_empty() {
         words.push(format!(
-            "broken before the run: {}: earlier work did that; load the data again",
+            "broken before the run: {}: earlier work broke the data; load it again",
             before.join(", ")
         ));
     }
@@ -208,13 +210,13 @@ const WRITES_MIN: u64 = 20;
 pub(super) fn empty_writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window()?;
     if facts.record.workload.is_none() {
-        return skip("it is of workloads of the user's own");
+        return skip("this check applies only to custom workloads");
     }
     let ops = facts.record.ops.get(dyno_record::ALL);
     let (all, empty) = ops.map_or((0, 0), |ops| (ops.write_statements, ops.empty_writes));
     if all < WRITES_MIN {
         return skip(format!(
-            "{} statements that tell how many rows they changed are too few to tell",
+            "{} statements that report how many rows they changed are too few to tell",
             count(all)
         ));
     }
@@ -231,7 +233,8 @@ pub(super) fn empty_writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let detail = format!(
-        "{words}: what they search for is not in the tables; compare workload.scale with the scale of the data"
+        "{words}: the rows they search for are not in the tables; compare workload.scale with the scale of \
+         the data"
     );
     conclude(CheckStatus::Warn, expected, observed, detail)
 }
@@ -321,7 +324,7 @@ pub(super) fn mix<'a>(facts: &AuditFacts<'a>) -> AuditCheckResult {
         })
     };
     if facts.record.classes.iter().all(|class| class.share.percent.is_none()) {
-        return skip("nobody asked for shares");
+        return skip("the plan requests no shares");
     }
     let mut shown: Vec<MixShare<'a>> = facts.record.classes.iter().filter_map(share).collect();
     shown.retain(|p| {
@@ -341,8 +344,8 @@ pub(super) fn mix<'a>(facts: &AuditFacts<'a>) -> AuditCheckResult {
     let requested_mix = list_shares(|share, _| format!("{} % {}", share.requested_pct, share.class.plural));
     let observed_mix = list_shares(|share, seen| format!("{seen} % {}", share.class.plural));
     let detail = match status {
-        CheckStatus::Pass => format!("asked for {requested_mix}; done {observed_mix}"),
-        _ => format!("asked for {requested_mix}, but done {observed_mix}: more than chance explains"),
+        CheckStatus::Pass => format!("requested {requested_mix}; done {observed_mix}"),
+        _ => format!("requested {requested_mix}, but done {observed_mix}: more than chance explains"),
     };
     conclude(status, requested_mix, observed_mix, detail)
 }

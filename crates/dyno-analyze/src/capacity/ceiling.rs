@@ -88,10 +88,10 @@ pub(super) fn ceiling(
         candidates.max_by(|a, b| a.ceiling.most.total_cmp(&b.ceiling.most)).cloned()
     };
     let highest = best(&|_| true);
-    let best_overall = highest
-        .ok_or_else(|| why.unwrap_or_else(|| format!("nothing that was measured tells {}", part.metric)))?;
+    let best_overall =
+        highest.ok_or_else(|| why.unwrap_or_else(|| format!("no measured run reports {}", part.metric)))?;
     let Some(CurveCeiling { mut ceiling, cached, .. }) = best(&|found| found.is_about) else {
-        return Err("nothing that was measured is about it: something else limited all of it".to_owned());
+        return Err("no measured run was limited by it".to_owned());
     };
     if best_overall.ceiling.most > ceiling.most {
         // The curve about this component did not have its highest value.
@@ -99,7 +99,8 @@ pub(super) fn ceiling(
     }
     match cached.filter(|cached| part.is_database_view && *cached >= CACHED_PCT) {
         Some(cached) => Err(format!(
-            "{} % of the reads that were measured came from the operating system's page cache, so nothing is known of storage",
+            "{} % of the measured reads came from the operating system's page cache, so the limit of storage \
+             is unknown",
             percent(cached)
         )),
         None => Ok(ceiling),
@@ -125,11 +126,11 @@ fn of_curve(
         .collect();
     let best = clean_values.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best });
     let Some((best, most)) = best else {
-        return Err(Some("others had part in all that was measured of it, or nothing of it was done".into()));
+        return Err(Some("every measured figure of it is 0 or includes activity of other sessions".into()));
     };
     let cached = best.runs.iter().filter_map(|run| run.page_cache_pct).reduce(f64::max);
     let (unit, factor) = match (part.metric, cpus) {
-        (CPU, 0) => return Err(Some("the processors of the measured host are not known".into())),
+        (CPU, 0) => return Err(Some("the processors of the measured host are unknown".into())),
         (CPU, cpus) => ("CPUs".to_owned(), f64::from(cpus) / 100.0),
         (metric, _) => {
             (Measure::find(metric).map_or(Unit::PerSecond, |measure| measure.unit).name().to_owned(), 1.0)

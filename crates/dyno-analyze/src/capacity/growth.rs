@@ -85,7 +85,7 @@ impl Growth {
             Self::None { .. } => "no trend".to_owned(),
             Self::Falls { .. } => "falls".to_owned(),
             Self::Rises { left: Some(left), .. } => left.words(),
-            Self::Rises { left: None, .. } => "rises; no limit is known".to_owned(),
+            Self::Rises { left: None, .. } => "rises; the limit is unknown".to_owned(),
         }
     }
 }

@@ -100,7 +100,7 @@ pub fn capacity(
             Err(why) => left_out.push((part.name.to_owned(), why)),
         }
     }
-    left_out.push(("network".to_owned(), "no record tells of its traffic".to_owned()));
+    left_out.push(("network".to_owned(), "no record reports its traffic".to_owned()));
     rows.sort_by(|a: &CapacityRow, b| {
         b.is_sure().cmp(&a.is_sure()).then(b.fullness().total_cmp(&a.fullness()))
     });
@@ -130,7 +130,8 @@ fn row(
     };
     if !ceiling.is_most && used.peak > ceiling.most {
         return Err(format!(
-            "use is {} {} at the peak, more than what was reached ({}), and that was not shown to be the most",
+            "use is {} {} at the peak, more than the highest measured value ({}), which was not shown to be \
+             the maximum",
             figure(used.peak),
             used.unit,
             figure(ceiling.most)
@@ -165,8 +166,8 @@ impl CapacityRow {
     pub fn of(&self) -> &'static str {
         match (self.ceiling.knee, self.ceiling.is_most) {
             (Some(_), _) => "the knee",
-            (None, true) => "the most",
-            (None, false) => "what was reached",
+            (None, true) => "the maximum",
+            (None, false) => "the highest measured value",
         }
     }
 }

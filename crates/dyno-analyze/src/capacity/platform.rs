@@ -83,16 +83,16 @@ fn counts_reading(record: &RunRecord) -> Option<String> {
     let target = record.targets.first()?;
     let counts = |what: &str| {
         Some(format!(
-            "{} counts {what} as a commit, too, so redo syncs say more of those that write",
+            "{} counts {what} as a commit too, so redo syncs describe the commits of writes better",
             target.identity.product
         ))
     };
     match target.identity.counting.transactions {
         Transactions::Commits => None,
-        Transactions::Calls | Transactions::Statements => counts("what only reads"),
+        Transactions::Calls | Transactions::Statements => counts("a transaction that only reads"),
         // A report has a separate figure for commits.
         Transactions::Unknown if record.imported.is_some() => None,
-        Transactions::Unknown => counts("nobody knows what"),
+        Transactions::Unknown => counts("an unknown kind of transaction"),
     }
 }
 
@@ -100,7 +100,7 @@ impl PlatformComparison {
     /// Why the figure of `part` differs in meaning between the sides, if it does.
     pub(super) fn fits(&self, part: &CapacityComponent) -> Result<(), String> {
         let not = |why: &Option<String>| match why {
-            Some(why) => Err(format!("it is not the same thing on both sides: {why}")),
+            Some(why) => Err(format!("it does not mean the same on both sides: {why}")),
             None => Ok(()),
         };
         if !part.is_engine_independent {

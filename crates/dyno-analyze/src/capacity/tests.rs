@@ -106,19 +106,19 @@ fn a_most_that_is_none_makes_shares_that_are_at_most_so_much() {
     let row = row_of(&capacity, "block reads");
     assert_eq!((row.is_sure(), row.of_knee_pct, row.of_most_pct.peak), (false, None, 50.0));
     assert!(
-        capacity.line.starts_with("block reads first: at most 50.0 % of what was reached"),
+        capacity.line.starts_with("block reads first: at most 50.0 % of the highest measured value"),
         "{}",
         capacity.line
     );
     // Where use exceeds the measured maximum, nothing is known at all.
     let more = super::capacity(rising, &[watch(23, 3_700.0)], &keys());
     assert!(
-        more.rows.is_empty() && why_of(&more, "block reads").contains("more than what was reached"),
+        more.rows.is_empty() && why_of(&more, "block reads").contains("more than the highest measured value"),
         "{more:#?}"
     );
     // A curve that is flat for another reason shows no limit of this component either.
     let no_key = super::capacity(&ramp(), &[watch(23, 1_800.0)], &BTreeMap::new());
-    assert!(why_of(&no_key, "block reads").contains("is about it"), "{no_key:#?}");
+    assert!(why_of(&no_key, "block reads").contains("was limited by it"), "{no_key:#?}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn what_is_not_the_same_thing_is_listed_and_never_computed() {
     other.targets[0].identity.product = "Oracle Database".into();
     let over = capacity(&ramp(), &[other], &keys());
     assert!(over.rows.is_empty() && over.differ.iter().any(|words| words.starts_with("database: ")));
-    assert!(why_of(&over, "block reads").contains("not the same thing"), "{over:#?}");
+    assert!(why_of(&over, "block reads").contains("not mean the same"), "{over:#?}");
     let mut blocks = watch(23, 1_800.0);
     blocks.targets[0].identity.block_size = 16_384;
     let mut measured = ramp();
@@ -137,8 +137,8 @@ fn what_is_not_the_same_thing_is_listed_and_never_computed() {
     put(&mut units, IOPS, 900.0, Unit::PerSecond);
     assert!(why_of(&capacity(&ramp(), &[units], &keys()), "block reads").contains("use is reported in 1/s"));
     let commits = capacity(&ramp(), &[watch(23, 1_800.0)], &keys());
-    assert!(why_of(&commits, "commits").contains("what only reads"), "{}", why_of(&commits, "commits"));
-    assert_eq!(why_of(&commits, "network"), "no record tells of its traffic");
+    assert!(why_of(&commits, "commits").contains("that only reads"), "{}", why_of(&commits, "commits"));
+    assert_eq!(why_of(&commits, "network"), "no record reports its traffic");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn processors_are_those_of_both_hosts() {
     let same = capacity(&measured, std::slice::from_ref(&used), &keys());
     let row = row_of(&same, "CPU");
     assert_eq!((row.unit.as_str(), row.ceiling.most, row.used.peak), ("CPUs", 7.92, 3.6));
-    assert!(row.notes.iter().any(|note| note.contains("nothing is known: 1")), "{:?}", row.notes);
+    assert!(row.notes.iter().any(|note| note.contains("without data: 1")), "{:?}", row.notes);
     used.hosts[0].cpus = 64;
     assert!(
         why_of(&capacity(&measured, &[used], &keys()), "CPU").contains("processors: measured 8, in use 64")

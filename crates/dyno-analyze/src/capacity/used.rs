@@ -51,12 +51,12 @@ impl Used {
 pub(super) fn used(part: &CapacityComponent, records: &[RunRecord]) -> Result<Used, String> {
     let mut used = Used::default();
     let (mut weighted, mut all, mut origin) = (0.0, Vec::new(), None);
-    let mut why = format!("use does not tell {}", part.metric);
+    let mut why = format!("use does not report {}", part.metric);
     for record in records {
         let (value, unit) = match record.metrics.get(part.metric) {
             Some(Metric::Value { value, unit }) => (*value, *unit),
             Some(Metric::Absent { absent }) => {
-                why = format!("use does not tell {}: {absent}", part.metric);
+                why = format!("use does not report {}: {absent}", part.metric);
                 continue;
             }
             None => continue,
@@ -65,7 +65,7 @@ pub(super) fn used(part: &CapacityComponent, records: &[RunRecord]) -> Result<Us
         let cpus = observed.or(record.hosts.iter().map(|host| host.cpus).max()).unwrap_or(0);
         let (unit, factor) = match (part.metric, cpus) {
             (CPU, 0) => {
-                why = "the processors of the host in use are not known".to_owned();
+                why = "the processors of the host in use are unknown".to_owned();
                 continue;
             }
             (CPU, cpus) => ("CPUs".to_owned(), f64::from(cpus) / 100.0),
@@ -175,7 +175,7 @@ pub(super) fn notes(part: &CapacityComponent, records: &[RunRecord], ceiling: &C
     let mut notes = Vec::new();
     if !ceiling.is_most {
         notes.push(
-            "the most (≥) was not shown to be it: load could rise further, or something else limited it"
+            "the maximum (≥) is a lower bound: load could rise further, or something else limited it"
                 .to_owned(),
         );
     }
@@ -186,7 +186,8 @@ pub(super) fn notes(part: &CapacityComponent, records: &[RunRecord], ceiling: &C
     };
     if records.iter().any(is_short) {
         notes.push(
-            "a watch without a whole minute: its peak is of one interval, which may hold the work of more"
+            "a watch without a whole minute: its peak covers one interval, which may include the work of \
+             several"
                 .to_owned(),
         );
     }
@@ -194,21 +195,21 @@ pub(super) fn notes(part: &CapacityComponent, records: &[RunRecord], ceiling: &C
         record.whose.get(part.metric).is_some_and(|whose| whose.scope == AttributionScope::Database)
     };
     if records.iter().any(of_database) {
-        notes.push("use is of one database; what others of its server use is not in it".to_owned());
+        notes.push("use covers one database, without the other databases of its server".to_owned());
     }
     let gaps: u64 = records.iter().filter_map(|record| Some(record.watched.as_ref()?.gaps_all)).sum();
     if gaps > 0 {
-        notes.push(format!("gaps of which nothing is known: {gaps}"));
+        notes.push(format!("gaps without data: {gaps}"));
     }
     if records.iter().any(|record| record.kind != RecordKind::Watch) {
         notes.push("a report's figure is a mean over its time, and the peak inside it is higher".to_owned());
     }
     if part.metric == CPU {
-        notes.push("of the whole host, with whatever else runs on it".to_owned());
+        notes.push("use covers the whole host, with everything else that runs on it".to_owned());
     }
     let is_unit = |unit: Unit| crate::points::Measure::find(part.metric).is_some_and(|of| of.unit == unit);
     if part.is_database_view && is_unit(Unit::PerSecond) {
-        notes.push("requests of any size; what was measured may have been of another".to_owned());
+        notes.push("requests of any size; the measured requests may have had another size".to_owned());
     }
     notes
 }

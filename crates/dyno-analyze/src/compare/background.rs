@@ -79,10 +79,10 @@ impl Background {
         match self {
             Self::Processors => "processors used by other programs",
             Self::Hypervisor => "processors taken by the hypervisor",
-            Self::Sessions => "other sessions at work on the server",
-            Self::DeviceWrites => "writes of others to the data's device",
-            Self::DeviceWriteBytes => "bytes written by others to the data's device",
-            Self::DeviceReadBytes => "bytes read by others from the data's device",
+            Self::Sessions => "other active sessions on the server",
+            Self::DeviceWrites => "writes of other programs to the data's device",
+            Self::DeviceWriteBytes => "bytes written by other programs to the data's device",
+            Self::DeviceReadBytes => "bytes read by other programs from the data's device",
         }
     }
 

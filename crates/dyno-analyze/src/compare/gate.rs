@@ -33,7 +33,7 @@ pub struct ComparisonGate {
 
 /// The text of a gate is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the gate {text:?} cannot be read: {problem}")]
+#[error("invalid gate {text:?}: {problem}")]
 pub struct GateError {
     pub text: String,
     /// What is wrong with it.
@@ -51,14 +51,14 @@ impl std::str::FromStr for ComparisonGate {
     fn from_str(text: &str) -> Result<Self, GateError> {
         let wrong = |problem| GateError { text: text.chars().take(CHARS_MAX).collect(), problem };
         if text.len() > CHARS_MAX {
-            return Err(wrong("it is longer than any gate"));
+            return Err(wrong("it is too long"));
         }
         let (left, bound, right) = if let Some((left, right)) = text.split_once(">=") {
             (left, GateDirection::AtLeast, right)
         } else if let Some((left, right)) = text.split_once("<=") {
             (left, GateDirection::AtMost, right)
         } else {
-            return Err(wrong("there is neither >= nor <= in it"));
+            return Err(wrong(">= or <= is missing"));
         };
         let words: Vec<&str> = left.split_whitespace().collect();
         let (worst, measure) = match words.as_slice() {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_is_no_gate_says_why() {
         for (text, part) in [
-            ("ops_per_s > 3%", "neither"),
+            ("ops_per_s > 3%", "is missing"),
             (">= 3%", "no measure"),
             ("ops_per_s >= 3", "end in %"),
             ("ops_per_s >= x%", "not a number"),

@@ -54,7 +54,7 @@ impl ComparisonVerdict {
             Self::More => "more",
             Self::Less => "less",
             Self::Same => "same",
-            Self::OthersHadPart => "others had part",
+            Self::OthersHadPart => "includes other load",
             Self::Confounded => "confounded",
             Self::Unsure => "unsure",
             Self::OneRunEach => "one run each: no verdict",

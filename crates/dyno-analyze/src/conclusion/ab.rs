@@ -69,7 +69,7 @@ fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) 
     let (a, b, margin) = (&ab.a.name, &ab.b.name, fixed(comparison.margin_pct, 1));
     let mut difference_text = difference_words(comparison, leading);
     if !comparison.not_durable.is_empty() {
-        difference_text = format!("{difference_text}; beware, {}", comparison.not_durable.join("; "));
+        difference_text = format!("{difference_text}; caution ({})", comparison.not_durable.join("; "));
     }
     match leading.verdict {
         ComparisonVerdict::Faster => format!("{b} is faster than {a}: {difference_text}"),
@@ -82,7 +82,7 @@ fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) 
             format!("inconclusive at ±{margin} % whether {b} and {a} differ: {difference_text}{why}")
         }
         ComparisonVerdict::OneRunEach => {
-            format!("one run of each side is no verdict on {b} against {a}: {difference_text}")
+            format!("one run of each side, no verdict on {b} against {a}: {difference_text}")
         }
         ComparisonVerdict::Confounded => {
             let background = background_words(&comparison.background, a, b).unwrap_or_default();

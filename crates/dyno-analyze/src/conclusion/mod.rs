@@ -87,7 +87,7 @@ impl Conclusion {
             }
             _ => None,
         };
-        let stopped = self.stopped.iter().map(|why| format!("it did not come to its end: {why}"));
+        let stopped = self.stopped.iter().map(|why| format!("it did not finish: {why}"));
         std::iter::once(self.line.clone())
             .chain(stopped)
             .chain(self.words.iter().cloned())

@@ -76,11 +76,11 @@ impl SearchResult {
                 format!("{limits} holds up to {}, not at {}", self.end(holds), self.end(breaks))
             }
             (Some(holds), None) if self.found => {
-                format!("{limits} holds up to {}, the highest load that was tried", self.end(holds))
+                format!("{limits} holds up to {}, the highest load tried", self.end(holds))
             }
             (Some(holds), None) => format!("{limits} holds up to {} at least", self.end(holds)),
             (None, Some(breaks)) => format!("{limits} does not hold even at {}", self.end(breaks)),
-            (None, None) => format!("{limits}: nothing was run"),
+            (None, None) => format!("{limits}: no run was made"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl SearchResult {
 pub fn conclusion(campaign_id: &str, stopped: Option<String>, search: SearchResult) -> Conclusion {
     let line = match search.found {
         true => search.words(),
-        false => format!("nothing is found yet; so far {}", search.words()),
+        false => format!("no result yet; so far {}", search.words()),
     };
     Conclusion::new(campaign_id, stopped, line, Vec::new(), ConclusionFigures::Search(search))
 }

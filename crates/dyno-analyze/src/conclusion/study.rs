@@ -379,7 +379,7 @@ impl StudyResult {
             });
             parts.push(undecided_words(same.len(), figures.count()));
         }
-        parts.extend(variant.not_durable.iter().map(|caveat| format!("beware, {caveat}")));
+        parts.extend(variant.not_durable.iter().map(|caveat| format!("caution ({caveat})")));
         let worth = variant.worth.map_or("", Worth::words);
         format!("{}: {worth}: {}", variant.name, parts.join("; "))
     }
@@ -400,12 +400,13 @@ impl StudyResult {
         again
             .filter_map(|(at, variant)| match variant.worth? {
                 Worth::NotMeasurable => Some(format!(
-                    "control passed: {}, which is the base measured again, does not differ from it",
+                    "control passed: {}, the base measured again, does not differ from it",
                     variant.name
                 )),
                 Worth::NoFigures | Worth::Confounded => None,
                 _ => Some(format!(
-                    "control failed: {}, which is the base measured again, differs from it ({}); so may what is called better or worse: use more repeats or a quieter machine",
+                    "control failed: {}, the base measured again, differs from it ({}), so other differences \
+                     may not be real either: use more repeats or a quieter machine",
                     variant.name,
                     self.sentence(at)
                 )),

@@ -83,7 +83,7 @@ fn variants_without_durable_commits_say_so_beside_their_worth() {
     let result = conclusion("study-x", None, measured);
     assert!(result.line.contains("worth doing: off (commits not durable on one side)"), "{}", result.line);
     assert!(
-        result.words[0].contains("beware, off: commits are not durable (fsync = off"),
+        result.words[0].contains("caution (off: commits are not durable (fsync = off"),
         "{:?}",
         result.words
     );

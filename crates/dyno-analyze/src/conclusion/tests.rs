@@ -65,7 +65,7 @@ fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
     assert!(slower.words.iter().any(|line| line.starts_with("mean service time: ")), "{:?}", slower.words);
     reads_back(&slower);
     let single_run = ab_of(&[1000.0], &[900.0]);
-    assert!(single_run.line.starts_with("one run of each side is no verdict"), "{}", single_run.line);
+    assert!(single_run.line.starts_with("one run of each side, no verdict"), "{}", single_run.line);
     reads_back(&single_run);
     let empty_figures = AbResult {
         comparison: None,
@@ -77,7 +77,7 @@ fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
     let inconclusive = ab::conclusion("ab-1", Some("stopped after 1 of 10 runs".into()), empty_figures);
     assert_eq!(
         inconclusive.sentences(),
-        ["no comparison: a side has no valid run", "it did not come to its end: stopped after 1 of 10 runs"]
+        ["no comparison: a side has no valid run", "it did not finish: stopped after 1 of 10 runs"]
     );
 }
 
@@ -93,12 +93,9 @@ fn a_search_says_its_bracket_or_how_far_it_came() {
     );
     reads_back(&completed);
     let broken_off = search::conclusion("search-1", Some("stopped".into()), search_with(None));
-    assert!(
-        broken_off.line.starts_with("nothing is found yet; so far p99 <= 2ms holds up to 16"),
-        "{broken_off:?}"
-    );
+    assert!(broken_off.line.starts_with("no result yet; so far p99 <= 2ms holds up to 16"), "{broken_off:?}");
     let nothing = SearchResult::of(vec!["p99 <= 2ms".into()], "rate", 1, &SearchTally::new(), None);
-    assert!(search::conclusion("search-1", None, nothing).line.ends_with("nothing was run"));
+    assert!(search::conclusion("search-1", None, nothing).line.ends_with("no run was made"));
 }
 
 #[test]

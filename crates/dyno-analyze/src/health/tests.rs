@@ -110,7 +110,7 @@ fn what_nobody_knows_is_not_met_and_says_why() {
     let answer = "redo >= 0".parse::<Expectation>().unwrap().evaluate(&cached);
     assert_eq!((answer.met, answer.measured), (false, Err("a cache answered".into())));
     assert!(of_suite(&cached, 10.0).is_empty());
-    assert_eq!(why("redo.iops >= 0"), "the steps of redo do not tell iops");
+    assert_eq!(why("redo.iops >= 0"), "the steps of redo do not report iops");
 }
 
 #[test]

@@ -83,8 +83,8 @@ pub fn by_kneedle(loads: &[LoadPoint]) -> KneeResult {
     match kneedle(&sessions, &throughput, SENSITIVITY) {
         // Beyond the highest throughput, more sessions reduce it: the knee lies before that.
         Some(place) => Ok(measured(&loads[place.min(highest(&throughput))])),
-        None if loads.len() < 3 => Err(format!("{} points are too few to have a knee", loads.len())),
-        None => Err("throughput rises evenly: no knee within what was measured".into()),
+        None if loads.len() < 3 => Err(format!("{} points are too few for a knee", loads.len())),
+        None => Err("throughput rises evenly: no knee in the measured range".into()),
     }
 }
 
@@ -105,7 +105,7 @@ fn by_usl(fit: &Result<Scalability, FitError>) -> KneeResult {
             Err("it is too close to the highest measured throughput to distinguish the two".into())
         }
         Maximum::Contradicted => {
-            Err("the Universal Scalability Law would have it below a throughput that was measured".into())
+            Err("the Universal Scalability Law predicts it below a measured throughput".into())
         }
         Maximum::None | Maximum::Above(_) => Ok(KneePoint {
             sessions: peak.sessions,
@@ -144,7 +144,7 @@ impl Knee {
     pub fn sentences(&self, throughput: &str) -> [String; 3] {
         let describe = |words: &str, answer: &KneeResult| match answer {
             Ok(point) if point.sessions > self.sessions_max => format!(
-                "{words} lies at {} (beyond the {} measured: a guess)",
+                "{words} lies at {} (beyond the {} measured: an extrapolation)",
                 point.phrase(throughput),
                 fixed(self.sessions_max, 0)
             ),

@@ -32,7 +32,7 @@ fn a_peak_beyond_what_was_measured_is_a_guess() {
     let loads: Vec<LoadPoint> = flash().into_iter().take(6).collect();
     let knee = knee(&loads, &scalability(&loads, 1), None);
     let [_, peak, limit] = knee.sentences("ops_per_s");
-    assert!(peak.ends_with("(beyond the 32 measured: a guess)"), "{peak}");
+    assert!(peak.ends_with("(beyond the 32 measured: an extrapolation)"), "{peak}");
     assert_eq!(limit, "the highest point within a latency limit: no latency limit was given");
 }
 
@@ -44,7 +44,7 @@ fn where_there_is_no_answer_there_is_a_reason() {
     assert_eq!(
         knee.sentences("ops_per_s"),
         [
-            "the knee (Kneedle): throughput rises evenly: no knee within what was measured",
+            "the knee (Kneedle): throughput rises evenly: no knee in the measured range",
             "the peak (Universal Scalability Law): 4 different loads are too few for a scalability fit: measure at least 6",
             "the highest point within 1.00 ms: no point holds 1.00 ms: the nearest takes 20.0 ms at 1 session",
         ]

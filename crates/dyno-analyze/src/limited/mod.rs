@@ -65,7 +65,7 @@ impl Component {
             Self::Client => "the client",
             Self::RoundTrips => "round trips",
             Self::Sessions => "too few sessions",
-            Self::Rate => "the rate asked for",
+            Self::Rate => "the requested rate",
             Self::ThinkTime => "think time",
             Self::Unknown => "unknown",
         }

@@ -70,7 +70,7 @@ fn processors_that_are_used_up() {
     processors(&mut record, 5.0, 15.0, 57.0);
     let contended = limited(&record);
     assert_eq!((contended.by, contended.confidence), (Component::Cpu, Confidence::Likely));
-    assert_eq!(contended.spoiled, ["others had 71.2 % of the processors"]);
+    assert_eq!(contended.spoiled, ["other programs used 71.2 % of the processors"]);
     assert_eq!(contended.short(), "CPU?");
     // Sessions that wait for a device do not wait for the processors that others use.
     waits(&mut record, 4.0, &[("IO", "DataFileRead", 3.8)]);
@@ -163,7 +163,7 @@ fn a_device_and_what_lies_before_it() {
         (throttled.by, throttled.confidence, throttled.used_pct),
         (Component::Device, Confidence::Sure, None)
     );
-    assert!(throttled.sentence.contains("reads are held back before it"), "{}", throttled.sentence);
+    assert!(throttled.sentence.contains("reads wait before they reach it"), "{}", throttled.sentence);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn sessions_that_work_without_pause() {
     let bottleneck = limited(&record);
     assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Sessions, Confidence::Sure));
     assert!(
-        bottleneck.sentence.ends_with("so that more sessions would bring more"),
+        bottleneck.sentence.ends_with("so more sessions would increase throughput"),
         "{}",
         bottleneck.sentence
     );
@@ -327,7 +327,7 @@ fn unknown_rather_than_wrong() {
     let bottleneck = limited(&record);
     assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Unknown, Confidence::Unknown));
     assert!(
-        bottleneck.sentence.starts_with("what limited it is unknown: the processors are"),
+        bottleneck.sentence.starts_with("the bottleneck is unknown: the processors are"),
         "{}",
         bottleneck.sentence
     );
@@ -336,7 +336,7 @@ fn unknown_rather_than_wrong() {
     record.metrics.clear();
     record.counters = Default::default();
     assert_eq!(limited(&record).by, Component::Unknown);
-    assert!(limited(&record).sentence.contains("waits are not known: nobody looked"));
+    assert!(limited(&record).sentence.contains("waits are unknown: nobody looked"));
     record.window = None;
     assert_eq!(limited(&record).by, Component::Unknown);
     // Too few samples count as none.

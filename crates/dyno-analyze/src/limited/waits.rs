@@ -46,7 +46,7 @@ impl Sampled {
         match &record.waits {
             Waits::Absent { absent } => Err(absent.clone()),
             Waits::Sampled { samples, .. } if *samples < SAMPLES_MIN => {
-                Err(format!("waits were looked at only {samples} times"))
+                Err(format!("waits were sampled only {samples} times"))
             }
             Waits::Sampled { average_active_sessions, events, .. } => Ok(Self {
                 active: *average_active_sessions,

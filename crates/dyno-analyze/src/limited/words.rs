@@ -47,7 +47,7 @@ impl BottleneckFinding {
 }
 
 pub(super) fn nothing_measured() -> String {
-    "what limited it is unknown: no operations were timed in a window".to_owned()
+    "the bottleneck is unknown: no operations were timed in a window".to_owned()
 }
 
 /// What was examined, where nothing decides.
@@ -60,21 +60,21 @@ pub(super) fn unknown(inputs: &BottleneckInputs<'_>) -> String {
     observations
         .extend(inputs.shares.outside.map(|pct| format!("{} % is outside the database", percent(pct))));
     if let Some(why) = &inputs.shares.unsampled {
-        observations.push(format!("waits are not known: {why}"));
+        observations.push(format!("waits are unknown: {why}"));
     }
     if observations.is_empty() {
-        observations.push("neither processors nor waits nor a device are known".to_owned());
+        observations.push("processors, waits and devices are unknown".to_owned());
     }
-    format!("what limited it is unknown: {}", observations.join("; "))
+    format!("the bottleneck is unknown: {}", observations.join("; "))
 }
 
 pub(super) fn others(pct: f64) -> String {
-    format!("others had {} % of the processors", percent(pct))
+    format!("other programs used {} % of the processors", percent(pct))
 }
 
 pub(super) fn rate(rate: f64, achieved: f64) -> BottleneckFinding {
     let sentence =
-        format!("limited by the rate asked for: {}/s, and {}/s were done", figure(rate), figure(achieved));
+        format!("limited by the requested rate: {}/s, and {}/s were done", figure(rate), figure(achieved));
     let label = Component::Rate.word();
     BottleneckFinding::of(Component::Rate, label, true, sentence)
 }
@@ -100,7 +100,7 @@ fn cpu_breakdown(inputs: &BottleneckInputs<'_>) -> String {
     let pct = |cpus: Option<f64>| cpus.filter(|_| inputs.cpus > 0.0).map(|cpus| 100.0 * cpus / inputs.cpus);
     let describe_share = |name: &str, cpus| pct(cpus).map(|pct| format!("{name} {} %", percent(pct)));
     if inputs.remote_host.is_some() {
-        return "whose work that was is not known".to_owned();
+        return "who used them is unknown".to_owned();
     }
     let parts = match inputs.in_process {
         true => [
@@ -171,7 +171,8 @@ pub(super) fn client(inputs: &BottleneckInputs<'_>, pct: f64) -> BottleneckFindi
     });
     let used = percent(pct);
     let sentence = format!(
-        "limited by the client: {threads} use {used} % of what they may of the processors{per_op}{outside}"
+        "limited by the client: {threads} use {used} % of the processor time available to \
+         them{per_op}{outside}"
     );
     BottleneckFinding::of(Component::Client, Component::Client.word(), true, sentence).used(pct)
 }
@@ -236,7 +237,8 @@ pub(super) fn device(
     );
     if let Some(takes) = takes.filter(|_| held_back) {
         figures.push(format!(
-            "it takes {} for a read, so that reads are held back before it (a limit of a control group, or a queue)",
+            "it takes {} for a read, so reads wait before they reach it (a limit of a control group, or a \
+             queue)",
             time_us(takes)
         ));
     }
@@ -267,7 +269,8 @@ pub(super) fn locks(inputs: &BottleneckInputs<'_>, part: &SessionTimePart, clear
 
 pub(super) fn one_writer(inputs: &BottleneckInputs<'_>, turn_pct: f64) -> BottleneckFinding {
     let sentence = format!(
-        "limited by one writer at a time: {} % of the sessions' time is neither work nor reads nor syncs, so that they wait for their turn to write{}",
+        "limited by one writer at a time: {} % of the sessions' time is neither work nor reads nor syncs, so \
+         they wait for their turn to write{}",
         percent(turn_pct),
         idle_cpu_words(inputs)
     );
@@ -295,7 +298,8 @@ pub(super) fn round_trips(inputs: &BottleneckInputs<'_>, outside: f64) -> Bottle
 
 pub(super) fn few_sessions(inputs: &BottleneckInputs<'_>, cpu: f64) -> BottleneckFinding {
     let sentence = format!(
-        "limited by {}: {} % of the time is work on a processor, and the {} processors are {} % busy, so that more sessions would bring more",
+        "limited by {}: {} % of the time is work on a processor, and the {} processors are {} % busy, so \
+         more sessions would increase throughput",
         sessions(inputs.sessions),
         percent(cpu),
         fixed(inputs.cpus, 0),

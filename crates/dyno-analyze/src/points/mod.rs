@@ -293,7 +293,7 @@ pub(crate) const OPS: &str = "ops_per_s";
 fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {
     // A run's total together with one target's part would count the same work twice.
     if let Some(whole) = record.one_target_of.as_ref().filter(|whole| ids.contains(whole.as_str())) {
-        return Some(format!("one target's part of {whole}, which is here as a whole"));
+        return Some(format!("one target's part of {whole}, which is included as a whole"));
     }
     if record.kind == RecordKind::Component {
         return Some("raw limits of a machine, and no run".to_owned());

@@ -173,7 +173,7 @@ fn parts_of_a_run_do_not_count_beside_the_whole() {
     assert_eq!(grouped.points[0].estimates["ops_per_s"].runs, [1.0]);
     assert_eq!(
         grouped.left_out[0].reason,
-        "one target's part of 20260321-142501-0000, which is here as a whole"
+        "one target's part of 20260321-142501-0000, which is included as a whole"
     );
     assert_eq!(points(&together[1..]).points.len(), 1, "by itself it is a point");
 }

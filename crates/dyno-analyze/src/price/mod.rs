@@ -57,8 +57,10 @@ impl Prices {
         }
         let twice = |at: usize| self.platform[..at].iter().any(|other| other.name == self.platform[at].name);
         self.platform.iter().enumerate().find_map(|(at, price)| match price.name.as_str() {
-            "" => Some(format!("platform {}: name: write what it is called", at + 1)),
-            name if twice(at) => Some(format!("platform {}: name: {name} is called so already", at + 1)),
+            "" => Some(format!("platform {}: name: write its name", at + 1)),
+            name if twice(at) => {
+                Some(format!("platform {}: name: another platform has the name {name}", at + 1))
+            }
             name => Some(format!("platform {name}: {}", price.fault()?)),
         })
     }
@@ -96,7 +98,7 @@ impl PlatformPrice {
         }
         let licence = self.licence_per_core + self.licence_per_core_per_month;
         if licence > 0.0 && self.cores == 0.0 {
-            return Some("licence_per_core has no cores to be multiplied with: write cores = 16".to_owned());
+            return Some("licence_per_core needs the number of cores: write cores = 16".to_owned());
         }
         if (self.watts > 0.0) != (self.kwh > 0.0) {
             return Some("watts: energy needs both watts and kwh".to_owned());

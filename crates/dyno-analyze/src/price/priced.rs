@@ -135,7 +135,7 @@ fn performance_at_knee(
         performances.extend(at_step(test, at, figure).filter(|does| does.value > 0.0));
     }
     let values: Vec<f64> = performances.iter().map(|does| does.value).collect();
-    let missing = || format!("{id} does not tell {}", figure.unwrap_or("its key figure"));
+    let missing = || format!("{id} does not report {}", figure.unwrap_or("its key figure"));
     let (value, first) = median(&values).zip(performances.first()).ok_or_else(missing)?;
     let has_repeats = performances.len() > 1 || first.range.is_some();
     let ranges = performances.iter().map(|does| does.range.unwrap_or((does.value, does.value)));

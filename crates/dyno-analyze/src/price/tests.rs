@@ -75,8 +75,8 @@ fn prices_that_cannot_be_are_told_by_their_key() {
     assert!(price_fault(|price| price.purchase = -1.0).starts_with("platform flash: purchase = -1"));
     assert!(price_fault(|price| price.purchase = f64::NAN).starts_with("platform flash: purchase"));
     assert!(price_fault(|price| price.name.clear()).starts_with("platform 1: name"));
-    assert!(with(|prices| prices.platform.push(price())).unwrap().contains("called so already"));
-    assert!(price_fault(|price| price.cores = 0.0).contains("no cores"));
+    assert!(with(|prices| prices.platform.push(price())).unwrap().contains("another platform has the name"));
+    assert!(price_fault(|price| price.cores = 0.0).contains("needs the number of cores"));
     assert!(price_fault(|price| price.kwh = 0.0).contains("both watts and kwh"));
     assert!(
         price_fault(|price| *price = PlatformPrice { name: "x".to_owned(), ..PlatformPrice::default() })

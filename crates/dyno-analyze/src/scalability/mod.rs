@@ -71,7 +71,7 @@ pub enum FitError {
     },
     /// A load that no run can have.
     #[error(
-        "{throughput} per second at {sessions} sessions is no load to fit: both must be above zero and finite"
+        "{throughput} per second at {sessions} sessions cannot be fitted: both must be above zero and finite"
     )]
     Unusable { sessions: f64, throughput: f64 },
 }

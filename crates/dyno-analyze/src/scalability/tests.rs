@@ -154,7 +154,7 @@ fn too_few_loads_are_refused_in_words() {
     let mut zero = loads(&SDM91);
     zero[2].throughput = 0.0;
     let error = scalability(&zero, SEED).unwrap_err().to_string();
-    assert!(error.starts_with("0 per second at 36 sessions is no load"), "{error}");
+    assert!(error.starts_with("0 per second at 36 sessions cannot be fitted"), "{error}");
 }
 
 #[test]
@@ -204,12 +204,13 @@ fn a_fit_speaks_plainly() {
     assert!(sentence.ends_with("with 1,884 operations/s"), "{sentence}");
     let short = Scalability { sessions_max: 72.0, ..model };
     let slow = short.words(model.fit(ScalabilityLaw::Usl), "ops_per_s");
-    assert!(slow.ends_with(", beyond the 72 measured: a guess"), "{slow}");
+    assert!(slow.ends_with(", beyond the 72 measured: an extrapolation"), "{slow}");
     let linear: Vec<_> = (1..=6).map(|n| (f64::from(n), 50.0 * f64::from(n))).collect();
     let sentence = scalability(&loads(&linear), SEED).unwrap().sentence("ops_per_s");
     assert_eq!(
         sentence,
-        "linear scaling, R² 1.000: 50.0 operations/s with one session, as much again with each more; no limit in sight"
+        "linear scaling, R² 1.000: 50.0 operations/s with one session, the same again with each more \
+         session; no limit in sight"
     );
 }
 

@@ -27,7 +27,7 @@ impl Scalability {
         );
         let contention = || format!("contention σ {}", percent(at.sigma, fit.intervals.sigma));
         let tail = match fit.law {
-            ScalabilityLaw::Linear => "as much again with each more; no limit in sight".to_owned(),
+            ScalabilityLaw::Linear => "the same again with each more session; no limit in sight".to_owned(),
             ScalabilityLaw::Amdahl => format!("{}; {}", contention(), self.ceiling_words(fit, throughput)),
             ScalabilityLaw::Usl => {
                 let coherency = format!("coherency κ {}", percent(at.kappa, fit.intervals.kappa));
@@ -40,7 +40,7 @@ impl Scalability {
     fn ceiling_words(&self, fit: &Fit, throughput: &str) -> String {
         match self.maximum(fit) {
             Maximum::None => "no limit in sight".to_owned(),
-            Maximum::Above(ceiling) => format!("it cannot pass {}", phrase(throughput, ceiling)),
+            Maximum::Above(ceiling) => format!("it cannot exceed {}", phrase(throughput, ceiling)),
             Maximum::Near | Maximum::Contradicted => format!("its limit is {}", self.near_words(throughput)),
         }
     }
@@ -55,7 +55,7 @@ impl Scalability {
         let ConfidenceInterval { low, high } = fit.intervals.peak_sessions;
         let high = if high.is_finite() { fixed(high, 0) } else { "no limit".into() };
         let beyond = match peak.sessions > self.sessions_max {
-            true => format!(", beyond the {} measured: a guess", fixed(self.sessions_max, 0)),
+            true => format!(", beyond the {} measured: an extrapolation", fixed(self.sessions_max, 0)),
             false => String::new(),
         };
         format!(
@@ -69,18 +69,14 @@ impl Scalability {
     /// The measured maximum, where the law's own maximum is near it.
     pub(crate) fn near_words(&self, throughput: &str) -> String {
         let Peak { sessions, throughput: most } = self.measured_peak;
-        format!(
-            "about what was measured at most, {} at {}",
-            phrase(throughput, most),
-            number::sessions(sessions)
-        )
+        format!("about the measured maximum, {} at {}", phrase(throughput, most), number::sessions(sessions))
     }
 
     /// The chosen fit in one sentence; `throughput` is the name of the fitted measure.
     pub fn sentence(&self, throughput: &str) -> String {
         let best = self.best();
         let miss = |why: String| {
-            format!("no law fits: the nearest, {}, {why}; more points or repeats would tell", best.law.name())
+            format!("no law fits: the nearest, {}, {why}; measure more points or repeats", best.law.name())
         };
         if !best.holds() {
             return miss(format!(
@@ -103,8 +99,8 @@ impl Scalability {
             return sentence;
         }
         format!(
-            "{sentence}; but measured throughput fell by {} % from {} to {} sessions, which this law cannot show: more \
-             points or repeats would tell",
+            "{sentence}; but measured throughput fell by {} % from {} to {} sessions, which this law cannot \
+             show: measure more points or repeats",
             number::percent(self.fell_pct),
             fixed(self.measured_peak.sessions, 0),
             fixed(self.sessions_max, 0),

@@ -138,7 +138,7 @@ fn best_and_worst_component_are_said_and_what_was_asked_differently() {
         "{words}"
     );
     assert_eq!(card.notes[0], "data.scale is 8M for a and 64G for b");
-    assert!(card.notes[1].contains("by turns"), "one suite of each: {:?}", card.notes);
+    assert!(card.notes[1].contains("alternately"), "one suite of each: {:?}", card.notes);
 }
 
 #[test]

@@ -73,8 +73,8 @@ pub(super) fn platform_sentence(
     let counts = [
         (count(ScorecardVerdict::Better), "better"),
         (count(ScorecardVerdict::Worse), "worse"),
-        (count(ScorecardVerdict::Unsure), "not sure"),
-        (count(ScorecardVerdict::Few), "with too few repeats to be sure"),
+        (count(ScorecardVerdict::Unsure), "uncertain"),
+        (count(ScorecardVerdict::Few), "with too few repeats"),
         (count(ScorecardVerdict::Single), "without repeats"),
     ];
     let counts: Vec<String> = counts
@@ -112,8 +112,8 @@ pub(super) fn notes(platforms: &[ScorecardPlatform], lines: &[ScorecardRow]) -> 
     if run.iter().any(|platform| platform.suites.len() == 1)
         && lines.iter().any(|line| line.ratios.iter().flatten().any(is_real))
     {
-        let words = "repeats within one suite lie close in time, so what drifted between the suites counts as a difference: several \
-                     suites of each platform, by turns, tell it apart";
+        let words = "repeats within one suite lie close in time, so drift between the suites counts as a \
+            difference: run several suites of each platform alternately to separate the two";
         notes.push(words.to_owned());
     }
     let few = |ratio: &&ScorecardRatio| ratio.verdict == ScorecardVerdict::Few;
@@ -122,8 +122,8 @@ pub(super) fn notes(platforms: &[ScorecardPlatform], lines: &[ScorecardRow]) -> 
         few => {
             let (tests, lie) = if few == 1 { ("test", "lies") } else { ("tests", "lie") };
             notes.push(format!(
-                "{few} {tests} {lie} apart by no more than some of so many tests of equal platforms would: further suites of each platform, by \
-                 turns, are repeats and tell"
+                "{few} {tests} {lie} apart by no more than chance explains among so many tests of equal \
+                 platforms: run more suites of each platform alternately as repeats"
             ));
         }
     }

@@ -226,7 +226,7 @@ impl Trend {
         let verdict = match change.improved {
             Some(true) => "better",
             Some(false) => "worse",
-            None if change.marked => "changed, with other load in it,",
+            None if change.marked => "changed, with other load included,",
             None => "changed",
         };
         let difference_text =

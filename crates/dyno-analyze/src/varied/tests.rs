@@ -44,7 +44,7 @@ fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
     assert!(moved.rho < -0.8, "{}", moved.rho);
     let words = varied.words();
     assert!(
-        words.starts_with("a: operations of 4 repeats are 23 % apart; with it moved checkpoints: 1.0 in"),
+        words.starts_with("a: operations of 4 repeats are 23 % apart; changed with it: checkpoints: 1.0 in"),
         "{words}"
     );
 }
@@ -60,7 +60,7 @@ fn what_moved_the_other_way_or_too_little_is_not_named() {
         });
         let varied = asked(&records).unwrap();
         assert!(varied.still.contains(&Cause::Steal), "{varied:?}");
-        assert!(varied.words().contains("why is not known"), "{}", varied.words());
+        assert!(varied.words().contains("the cause is unknown"), "{}", varied.words());
     }
     let records = repeats(&rates, |place, record| {
         record.metrics.insert("cpu_steal_pct".into(), metric([9.0, 3.0, 6.0, 0.0][place]));
@@ -85,7 +85,7 @@ fn what_a_record_does_not_tell_is_not_known_and_of_few_runs_nothing_is() {
     assert!(varied.still.contains(&Cause::Checkpoints));
     assert!(varied.unknown.contains(&Cause::Cleaning) && varied.unknown.contains(&Cause::Steal));
     let words = varied.words();
-    assert!(words.contains("not told: autovacuum or purge"), "{words}");
+    assert!(words.contains("unknown: autovacuum or purge"), "{words}");
     let without = repeats(&[800.0, 1000.0, 900.0, 1100.0], |_, record| record.counters.native.clear());
     assert!(asked(&without).unwrap().unknown.contains(&Cause::Checkpoints));
     let few = asked(&records[..2]).unwrap();

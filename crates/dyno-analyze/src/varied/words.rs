@@ -15,8 +15,8 @@ impl Cause {
             Self::PageCache => "share of the page cache",
             Self::BlocksVisited => "blocks visited by an operation (growth of tables and indexes)",
             Self::Steal => "processors taken by the hypervisor",
-            Self::OthersProcessor => "processors had by others",
-            Self::OthersOnServer => "others on the server",
+            Self::OthersProcessor => "processors used by others",
+            Self::OthersOnServer => "activity of others on the server",
             Self::DeviceWrites => "latency of the device's writes",
         }
     }
@@ -63,13 +63,12 @@ impl RepeatVariation {
         if *runs < super::RUNS_MIN {
             return format!("{head}; too few runs to explain the spread (fewer than {})", super::RUNS_MIN);
         }
-        let untold =
-            if unknown.is_empty() { String::new() } else { format!("; not told: {}", list(unknown)) };
+        let untold = if unknown.is_empty() { String::new() } else { format!("; unknown: {}", list(unknown)) };
         match moved.as_slice() {
-            [] => format!("{head}; why is not known: nothing that the records tell of moved with it{untold}"),
+            [] => format!("{head}; the cause is unknown: no recorded figure changed with it{untold}"),
             moved => {
                 let all: Vec<String> = moved.iter().map(CauseCorrelation::words).collect();
-                format!("{head}; with it moved {} (a trail, and no proof){untold}", all.join("; "))
+                format!("{head}; changed with it: {} (a correlation, not a proof){untold}", all.join("; "))
             }
         }
     }

@@ -32,13 +32,15 @@ pub enum InputError {
     #[error("it has more than {} MiB; cut it into its reports", FILE_BYTES_MAX / 1024 / 1024)]
     TooLong,
     /// It unpacks to more than a packed report would.
-    #[error("it unpacks to more than {GROWTH_MAX} times its size; unpack it by hand if it is a report")]
+    #[error(
+        "it decompresses to more than {GROWTH_MAX} times its size; decompress it by hand if it is a report"
+    )]
     Bomb,
     /// It is packed, but corrupt.
-    #[error("it is packed and cannot be unpacked: {0}")]
+    #[error("it is compressed and cannot be decompressed: {0}")]
     Gzip(std::io::Error),
     /// It is binary data and not text.
-    #[error("it is no text")]
+    #[error("it is not text")]
     Binary,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let Some(bounds) = bounds(table) else {
         let captions = table.columns.join(" | ");
-        let message = format!("its columns are not known: {captions}");
+        let message = format!("its columns are unknown: {captions}");
         context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         return;
     };

@@ -206,7 +206,7 @@ fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &AwrTableRow<
     if let Some(text) = context.report.word(time)
         && moment(text).is_none()
     {
-        let message = format!("{text:?} is no date that is known; the report stays without a place in time");
+        let message = format!("{text:?} is not a known date format; the report has no time");
         context.issue(AwrIssueSeverity::Warning, "Snapshots", row.line, message);
     }
     let sessions = column("sessions");

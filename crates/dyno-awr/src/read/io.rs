@@ -51,7 +51,7 @@ fn by_kind(
     }
     let sources = Sources::new(table);
     if table.columns.len() != 1 + figure_count {
-        let message = format!("its columns are not known: {}", table.columns.join(" | "));
+        let message = format!("its columns are unknown: {}", table.columns.join(" | "));
         context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         return Vec::new();
     }
@@ -126,7 +126,7 @@ fn data_rate(
     let (found, expected) = with_suffix(printed, *volume, elapsed);
     if found.is_none() && expected {
         let message = format!(
-            "{} / {}: {text:?} lost its suffix, and which it was is not clear",
+            "{} / {}: {text:?} lost its suffix, and it is unclear which",
             row.cell(0),
             sources.table.columns[column]
         );

@@ -60,7 +60,7 @@ fn whole(context: &mut Context, document: &Document<'_>) {
     let last = document.tables.last().map_or(1, |table| table.rows.last().map_or(table.line, |row| row.line));
     if document.cut {
         let message =
-            "the report has more tables, rows or cells than are kept; the rest was not read".to_owned();
+            "the report has more tables, rows or cells than Dyno reads; the excess was skipped".to_owned();
         context.issue(AwrIssueSeverity::Warning, "", last, message);
     }
     if !document.ended {
@@ -70,7 +70,7 @@ fn whole(context: &mut Context, document: &Document<'_>) {
     }
     for (name, what) in [("begin_snap", "snapshots"), ("elapsed_min", "elapsed time")] {
         if context.report.value(name).is_none() {
-            context.issue(AwrIssueSeverity::Warning, "", 1, format!("it does not say its {what}"));
+            context.issue(AwrIssueSeverity::Warning, "", 1, format!("it does not state its {what}"));
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
         Some(read) => read(context, table),
         None if table.exadata || known::is_known(&table.title) => {}
         None => {
-            let message = "this section is not known".to_owned();
+            let message = "this section is unknown".to_owned();
             context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         }
     }
@@ -90,7 +90,7 @@ fn misfits(context: &mut Context, table: &AwrTable<'_>, title: &str) {
     }
     for row in table.rows.iter().filter(|row| row.cells.is_empty()) {
         let Some(raw) = row.raw.filter(|raw| raw.bytes().any(|b| b.is_ascii_digit())) else { continue };
-        let message = format!("a line does not stand under the captions and is not read: {:?}", raw.trim());
+        let message = format!("a line does not match the column captions and was skipped: {:?}", raw.trim());
         context.issue(AwrIssueSeverity::Warning, &table.title, row.line, message);
     }
 }

@@ -456,7 +456,7 @@ fn details_are_read_where_all_captions_are_known() {
     assert_eq!(value("latches.wait_s.cache buffers chains"), Some(12.0));
     assert_eq!(value("sga_advisory.db_time_s.2,304"), Some(170_557.0));
     assert!(!report.details.contains_key("buffer_waits"));
-    let unknown = |issue: &&dyno_awr::Issue| issue.message.contains("its columns are not known");
+    let unknown = |issue: &&dyno_awr::Issue| issue.message.contains("its columns are unknown");
     assert_eq!(report.issues.iter().filter(unknown).count(), 1, "{:#?}", report.issues);
     assert!(dyno_awr::row::is_column("latches.wait_s.cache buffers chains"));
 }

@@ -92,11 +92,12 @@ pub(super) fn read_entry(
                 && !there.tables.iter().any(is_described) =>
         {
             let message = format!(
-                "another workload called {} has made {} there, and none of these is described here",
+                "another workload named {} created {} on the target, and this workload describes none of them",
                 custom_workload.name(),
                 there.tables.join(", ")
             );
-            let hint = "write another name = \"…\" into the workload.toml of one; what is there is dropped with the folder that made it";
+            let hint = "change name = \"…\" in one workload.toml; drop the existing tables with the folder \
+                        that created them";
             Err(TargetError::new(TargetErrorKind::Data, message).hint(hint))
         }
         _ => Ok(entry),
@@ -126,7 +127,7 @@ fn read_entry_named(target: &dyn Target, name: &str) -> Result<Option<TableLoadE
 fn unreadable(field: &str) -> TargetError {
     let message = format!("{field} in {LOADS} cannot be read");
     TargetError::new(TargetErrorKind::Data, message)
-        .hint("another version of Dyno, or somebody else, has written to it")
+        .hint("another version of Dyno or another program has written to it")
 }
 
 /// Creates missing state tables, and adds an entry for `custom_workload`.

@@ -71,14 +71,15 @@ pub(crate) fn complete_bulk_load(
             .map(|()| began.elapsed().as_secs_f64())
             .map_err(|error| error.to_string());
     } else {
-        measured.indexed_s = Err("there is none that comes behind the rows".to_owned());
+        measured.indexed_s = Err("no index is created after the rows".to_owned());
     }
     measured.durable_by = (target.table_words().settle)(table.name()).join("; ");
     measured.durable_s = match (target.capabilities().ephemeral, table.is_logged()) {
-        (true, _) => Err("a database in memory is on no disk".to_owned()),
-        (_, false) => {
-            Err("no log of it was written: a crash takes its rows, or leaves them beyond recovery".to_owned())
-        }
+        (true, _) => Err("a database in memory is not on disk".to_owned()),
+        (_, false) => Err(
+            "the table was loaded without logging: after a crash its rows are lost or cannot be recovered"
+                .to_owned(),
+        ),
         _ => flush_table(target, table).map_err(|error| error.to_string()),
     };
     count_rows(target, bulk, measured);
@@ -88,7 +89,8 @@ pub(crate) fn complete_bulk_load(
 fn count_rows(target: &dyn Target, bulk: &OwnBulk, measured: &mut BulkLoadResult) {
     match finish::check_table(target, bulk.described()) {
         Ok((count, wrong)) => {
-            measured.counted = count.parse().map_err(|_| format!("the database counts {count:?} rows"));
+            measured.counted =
+                count.parse().map_err(|_| format!("the database returned {count:?} as the number of rows"));
             if measured.is_whole() {
                 let words = |(what, there, wanted)| format!("{what} is {there}, and has to be {wanted}");
                 measured.wrong = wrong.into_iter().map(words).collect();

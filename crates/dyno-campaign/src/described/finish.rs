@@ -100,5 +100,5 @@ fn verify(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError
     let Some((what, there, wanted)) = wrong.into_iter().next() else { return Ok(()) };
     let message = format!("{what} of {} is {there}, and has to be {wanted}", table.name());
     Err(TargetError::new(TargetErrorKind::Data, message)
-        .hint("something else has changed its rows: `dyno load --replace` loads it again"))
+        .hint("something else changed its rows; `dyno load --replace` loads it again"))
 }

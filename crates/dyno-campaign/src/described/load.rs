@@ -77,15 +77,16 @@ fn refusal(entry: &TableLoadEntry, workload: &CustomWorkload) -> TargetError {
     let error = |message: String, hint: String| TargetError::new(TargetErrorKind::Data, message).hint(hint);
     match entry.state {
         TableLoadStage::Drop => {
-            error(format!("a drop of {name} did not end"), "`dyno drop` ends it".to_owned())
+            error(format!("a drop of {name} did not finish"), "`dyno drop` finishes it".to_owned())
         }
         TableLoadStage::Setup if entry.matches_workload(workload) => error(
-            format!("a load of {name} that began at {} was broken off in the SQL of [setup]", entry.since),
-            format!("nobody knows which of it is done: {way_out}"),
+            format!("a load of {name} that began at {} was interrupted in the SQL of [setup]", entry.since),
+            format!("it is unknown which of its statements were executed: {way_out}"),
         ),
-        _ => {
-            error(super::require::difference(entry, workload), format!("{way_out}, or ask for what is there"))
-        }
+        _ => error(
+            super::require::difference(entry, workload),
+            format!("{way_out}, or change the plan to match the existing data"),
+        ),
     }
 }
 
@@ -102,8 +103,9 @@ fn create_tables(
     let is_noted =
         |name: &str| stored_entry.is_some_and(|entry| entry.tables.iter().any(|noted| noted == name));
     if let Some(table) = tables.iter().find(|table| is_there(table.name()) && !is_noted(table.name())) {
-        let problem = format!("there is a table {} that was not made for {}", table.name(), workload.name());
-        let hint = "drop or rename that table, or give the one that is described another name";
+        let problem =
+            format!("a table {} already exists and was not created for {}", table.name(), workload.name());
+        let hint = "drop or rename that table, or rename the table in the workload";
         let fault = table.fault(problem, "");
         return Err(TargetError::new(TargetErrorKind::Data, fault.to_string()).hint(hint));
     }

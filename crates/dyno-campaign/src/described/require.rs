@@ -29,21 +29,23 @@ pub(crate) fn require(target: &dyn Target, custom_workload: &CustomWorkload) -> 
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
     match book::read_entry(target, custom_workload)? {
-        None => wrong(format!("the tables of {name} are not there"), "`dyno load` makes and fills them"),
+        None => wrong(format!("the tables of {name} do not exist"), "`dyno load` creates and fills them"),
         Some(entry) if !entry.matches_workload(custom_workload) => wrong(
             difference(&entry, custom_workload),
             "set workload.scale to that of the existing data, or load again with `dyno load --replace`",
         ),
         Some(entry) => match entry.state {
             TableLoadStage::Loaded => require_tables_exist(target, custom_workload),
-            TableLoadStage::Drop => wrong(format!("a drop of {name} did not end"), "`dyno drop` ends it"),
+            TableLoadStage::Drop => {
+                wrong(format!("a drop of {name} did not finish"), "`dyno drop` finishes it")
+            }
             TableLoadStage::Rows => wrong(
-                format!("a load of {name} that began at {} did not end", entry.since),
+                format!("a load of {name} that began at {} did not finish", entry.since),
                 "`dyno load` resumes it, `dyno drop` removes it",
             ),
             TableLoadStage::Setup => wrong(
                 format!(
-                    "a load of {name} that began at {} was broken off in the SQL of [setup]",
+                    "a load of {name} that began at {} was interrupted in the SQL of [setup]",
                     entry.since
                 ),
                 "`dyno load --replace` loads it again",
@@ -62,7 +64,7 @@ pub(super) fn require_tables_exist(
     match names.iter().find(|name| !existing.iter().any(|item| item.name == **name)) {
         None => Ok(()),
         Some(gone) => {
-            let message = format!("the table {gone} of {} is not there any more", workload.name());
+            let message = format!("the table {gone} of {} no longer exists", workload.name());
             Err(TargetError::new(TargetErrorKind::Data, message).hint("`dyno load --replace` loads it again"))
         }
     }
@@ -73,13 +75,13 @@ pub(super) fn difference(entry: &TableLoadEntry, workload: &CustomWorkload) -> S
     let name = workload.name();
     match entry.scale == workload.scale() {
         true => format!(
-            "{name} was loaded from another description or seed of its tables: {} are there, and {} are described",
+            "{name} was loaded from another description or seed of its tables: {} exist, and {} are described",
             entry.seed_and_tables,
             describe_tables(workload)
         ),
         false => {
             format!(
-                "{name} was loaded with scale {}, and scale {} is asked for",
+                "{name} was loaded with scale {}, but the plan requires scale {}",
                 entry.scale,
                 workload.scale()
             )

@@ -58,8 +58,8 @@ pub fn durability(
     let plan = with_proof_window(with_updates(lead, plan)?, kill.after);
     if plan.target.is_several() {
         return Err(Error::usage(
-            "one server is killed and must come back with all that it acknowledged, and the plan names several targets",
-            "prove each of them: --target URL; `dyno prove updates` takes several together",
+            "a durability proof kills one server, but the plan names several targets",
+            "prove each target separately with --target URL; `dyno prove updates` accepts several",
         ));
     }
     let ready =
@@ -112,7 +112,7 @@ fn refuse_unkillable(target: &dyn Target) -> Result<(), Error> {
     }
     Err(Error::usage(
         format!(
-            "{} runs inside this process, so it cannot be killed apart from the one that keeps account",
+            "{} runs inside this process, so Dyno cannot kill it and keep its own records",
             target.engine()
         ),
         "prove durability on a server: --target postgres://USER@HOST/DATABASE; `dyno prove updates` works here",
@@ -168,8 +168,8 @@ impl ServerFate {
     fn name(self) -> &'static str {
         match self {
             Self::Crashed => "crashed and recovered",
-            Self::Restarted => "shut down in good order",
-            Self::Untouched => "never down",
+            Self::Restarted => "shut down cleanly",
+            Self::Untouched => "never went down",
         }
     }
 }
@@ -177,8 +177,8 @@ impl ServerFate {
 /// Settings that let a server lose acknowledged commits when they are off, and the effect of each.
 const UNSAFE_SETTINGS: [(&str, &str); 3] = [
     ("synchronous_commit", "commits are acknowledged before the log that makes them durable is written"),
-    ("fsync", "what is written stays in the operating system's cache and is gone with the machine"),
-    ("full_page_writes", "a page torn by a loss of power cannot be mended"),
+    ("fsync", "written data stays in the operating system's cache and is lost with the machine"),
+    ("full_page_writes", "a page torn by a power failure cannot be repaired"),
 ];
 
 /// Returns the [`UNSAFE_SETTINGS`] that are off on this server.
@@ -213,12 +213,12 @@ fn verdict_line(
 ) -> String {
     let account = match comparison {
         Ok(account) => account,
-        Err(error) => return format!("not proved: the server is back and cannot read its data: {error}"),
+        Err(error) => return format!("not proved: the server restarted but cannot read its data: {error}"),
     };
     let acknowledged = number::count(account.commits_acknowledged);
     let unknown = match account.commits_unknown {
         0 => String::new(),
-        unknown => format!("; {} under way at the kill have an unknown end", number::count(unknown)),
+        unknown => format!("; the outcome of {} in progress at the kill is unknown", number::count(unknown)),
     };
     if account.rows_lost > 0 {
         let lost = number::count(account.commits_lost());
@@ -228,20 +228,19 @@ fn verdict_line(
     }
     match fate {
         _ if account.commits_acknowledged == 0 => {
-            "not proved: no commit was acknowledged before the server went".to_owned()
+            "not proved: no commit was acknowledged before the server went down".to_owned()
         }
-        ServerFate::Untouched => {
-            "not proved: the server was never down, so nothing was put to the test".to_owned()
-        }
+        ServerFate::Untouched => "not proved: the server never went down, so nothing was tested".to_owned(),
         ServerFate::Restarted => {
-            "not proved: the server was shut down in good order, which loses nothing; kill it harder"
+            "not proved: the server was shut down cleanly, which loses nothing; use a kill command that ends \
+             it at once"
                 .to_owned()
         }
         ServerFate::Crashed if is_proved => format!(
-            "proved: all of {acknowledged} acknowledged commits are there after the server crashed{unknown}"
+            "proved: all {acknowledged} acknowledged commits are present after the server crashed{unknown}"
         ),
         ServerFate::Crashed => {
-            "not proved: the rows hold what no acknowledged commit of this run did".to_owned()
+            "not proved: the rows contain changes that no acknowledged commit of this run made".to_owned()
         }
     }
 }
@@ -257,22 +256,25 @@ fn reasons(
     let mut reasons: Vec<String> = Vec::new();
     if is_lost && lies.is_empty() {
         reasons.push(
-            "synchronous_commit, fsync and full_page_writes are on: look at what lies below (a write cache without \
-             its own power, a file system without barriers), and at commands that touch the server's files"
+            "synchronous_commit, fsync and full_page_writes are on: check the layers below (a write cache \
+             without its own power, a file system without barriers) and commands that touch the server's \
+             files"
                 .to_owned(),
         );
     }
     for (name, what) in lies {
-        let word = if is_lost { "the lie" } else { "warning" };
+        let word = if is_lost { "likely cause" } else { "warning" };
         reasons.push(format!("{word}: {name} = off: {what}"));
     }
     if is_proved && lies.iter().any(|(name, _)| *name == "synchronous_commit") {
-        reasons.push("nothing was lost this time; the next kill may find commits not yet written".to_owned());
+        reasons.push(
+            "nothing was lost this time; the next kill may lose commits that are not yet written".to_owned(),
+        );
     }
     if is_proved && fate == ServerFate::Crashed {
         reasons.push(
-            "proved only for what the kill command ended: a killed server keeps the operating system's cache; \
-             for a lost machine, cut its power or reset it"
+            "proved only for the process that the kill command ended: the operating system's cache survives \
+             it; to test the loss of a machine, cut its power or reset it"
                 .to_owned(),
         );
     }

@@ -175,7 +175,7 @@ pub(super) fn wait_for_server(
         if Instant::now() >= until {
             let message = format!("the server did not come back within {} s: {error}", patience.as_secs());
             return Err(TargetError::new(TargetErrorKind::Unreachable, message)
-                .hint("start it, and look at its log; give --restart-command CMD or a longer --restart-wait")
+                .hint("start it and read its log; give --restart-command CMD or a longer --restart-wait")
                 .cause(error));
         }
         std::thread::sleep(ASK);

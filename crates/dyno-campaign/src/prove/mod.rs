@@ -22,8 +22,8 @@ pub use updates::{UpdateProof, Updates, updates};
 fn with_updates(lead: &CampaignContext<'_>, mut plan: Plan) -> Result<Plan, Error> {
     if let Some(folder) = &plan.workload.folder {
         return Err(Error::usage(
-            format!("what is proved is the classic method, and the plan runs the transactions of {folder}"),
-            "take workload.folder out; invariants of the workload say whether its transactions are whole",
+            format!("a proof requires the block workload, but the plan runs the transactions of {folder}"),
+            "remove workload.folder; the invariants of a custom workload check its transactions",
         ));
     }
     if plan.workload.update_pct == 0 {

@@ -156,7 +156,7 @@ impl UpdateProof {
         let (commits, rows) = (number::count(commits), number::count(rows));
         match self.account.commits_acknowledged {
             0 => "no update was acknowledged, so there is nothing to prove".to_owned(),
-            _ => format!("what the rows hold is not what {commits} acknowledged commits did to {rows} rows"),
+            _ => format!("the rows do not match what {commits} acknowledged commits did to {rows} rows"),
         }
     }
 }
@@ -179,18 +179,18 @@ impl Updates {
         let bounds = match sum(|account| account.commits_unknown) {
             0 => String::new(),
             unknown => format!(
-                " ({} more were interrupted by errors and may be there or not: of their rows {} are)",
+                " ({} more were interrupted by errors and may or may not be present: of their rows, {} are)",
                 number::count(unknown),
                 number::count(sum(|account| account.rows_unknown_found))
             ),
         };
         let scope = match proofs.len() {
             1 => String::new(),
-            targets => format!("of {targets} targets, each compared with its own rows, "),
+            targets => format!("on {targets} targets, each compared with its own rows, "),
         };
         format!(
-            "proved: {scope}each of {} row updates in {} acknowledged commits is in its row once, none is lost and none is there \
-         twice{bounds}",
+            "proved: {scope}each of {} row updates in {} acknowledged commits is in its row once; none is \
+             lost and none is duplicated{bounds}",
             number::count(sum(|account| account.rows_acknowledged)),
             number::count(sum(|account| account.commits_acknowledged)),
         )

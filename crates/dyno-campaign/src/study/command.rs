@@ -109,10 +109,10 @@ pub(super) fn write_pieces(folder: &Path) -> Result<(), Error> {
         let name = entry.map_err(failed)?.file_name();
         if !PIECES.iter().any(|(own, _)| name == *own) {
             let problem =
-                format!("{} holds {name:?}, which is none of Dyno's shell pieces", pieces.display());
+                format!("{} contains {name:?}, which is not one of Dyno's shell scripts", pieces.display());
             return Err(Error::usage(
                 problem,
-                "take it away: commands of the study would find it before the system's own",
+                "remove it: commands of the study would run it instead of the system's program",
             ));
         }
         std::fs::remove_file(pieces.join(name)).map_err(failed)?;

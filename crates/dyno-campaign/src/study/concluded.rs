@@ -18,7 +18,7 @@ use crate::error::Error;
 /// There is no conclusion yet, or it cannot be read.
 pub fn conclusion(repository: &Repository, id: &str) -> Result<Conclusion, Error> {
     let value = repository.conclusion(id)?.ok_or_else(|| {
-        Error::usage(format!("{id} has measured nothing by now"), "`dyno study resume` continues it")
+        Error::usage(format!("{id} has no results yet"), "`dyno study resume` continues it")
     })?;
     Ok(serde_json::from_value(value)?)
 }
@@ -65,7 +65,7 @@ pub(super) fn conclude_so_far(
         loads_s,
     };
     let left = legs.len() - progress.done.len();
-    let stopped = (!is_done && left > 0).then(|| format!("{left} of {} legs are left", legs.len()));
+    let stopped = (!is_done && left > 0).then(|| format!("{left} of {} legs remain", legs.len()));
     Ok(Some(study::conclusion(id, stopped, measured)))
 }
 
@@ -79,7 +79,8 @@ fn unverified(order: &StudyDefinition) -> Option<String> {
         study.variants.iter().any(|variant| variant.parts.iter().any(|part| !part.apply.is_empty()));
     (changes && !has_commands && base.settings.is_empty()).then(|| {
         format!(
-            "{} has no verify: that it was in force in its legs rests on the database's settings and the host's kernel settings",
+            "{} has no verify: only the database's settings and the host's kernel settings show that it was \
+             in force in its legs",
             base.name
         )
     })

@@ -25,10 +25,11 @@ pub(super) fn require(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Re
     if !lead.consent.all && !lead.listener.allows(&commands)? {
         return Err(Error::usage(
             format!(
-                "the study brings {} commands that would run as you, and you have not agreed to them before",
+                "the study contains {} commands that would run as your user and that you have not allowed \
+                 before",
                 commands.len()
             ),
-            "`dyno study plan` shows all of them in their order; --allow-hooks runs them, now and from then on",
+            "`dyno study plan` shows all of them in order; --allow-hooks allows them, now and in later runs",
         ));
     }
     if let Some(file) = file

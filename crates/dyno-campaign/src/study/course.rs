@@ -269,7 +269,7 @@ impl StudyRunner<'_> {
 /// user may store its files there.
 fn make_folder(path: &Path) -> Result<(), Error> {
     let failed = |error: std::io::Error| {
-        Error::because(format!("the folder {} cannot be made", path.display()), error)
+        Error::because(format!("the folder {} cannot be created", path.display()), error)
     };
     if let Some(above) = path.parent() {
         std::fs::create_dir_all(above).map_err(failed)?;

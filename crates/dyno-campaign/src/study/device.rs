@@ -19,16 +19,16 @@ const PLACE: u64 = 4 << 10;
 
 /// Signatures at fixed positions of a device: description, position and bytes.
 const SIGNATURES: [(&str, u64, &[u8]); 10] = [
-    ("a file system of ext2, ext3 or ext4", 0x438, &[0x53, 0xef]),
+    ("an ext2, ext3 or ext4 file system", 0x438, &[0x53, 0xef]),
     ("an XFS file system", 0, b"XFSB"),
     ("a btrfs file system", 0x1_0040, b"_BHRfS_M"),
     ("a JFS file system", 0x8000, b"JFS1"),
     ("a ReiserFS file system", 0x1_0034, b"ReIsEr"),
-    ("a volume of LVM", 0x218, b"LVM2 001"),
+    ("an LVM volume", 0x218, b"LVM2 001"),
     ("swap space", 0xff6, b"SWAPSPACE2"),
     ("an encrypted volume (LUKS)", 0, b"LUKS\xba\xbe"),
-    ("a GPT of partitions", 0x200, b"EFI PART"),
-    ("a table of partitions or a boot sector", 0x1fe, &[0x55, 0xaa]),
+    ("a GPT partition table", 0x200, b"EFI PART"),
+    ("a partition table or a boot sector", 0x1fe, &[0x55, 0xaa]),
 ];
 
 /// Refuses devices of `order` that its commands must not format. The study removes its own data, so a device
@@ -40,7 +40,7 @@ pub(super) fn check_devices(order: &StudyDefinition) -> Result<(), Error> {
         let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
         if !is_device {
             return Err(Error::usage(
-                format!("{device} is no block device"),
+                format!("{device} is not a block device"),
                 "name one such as /dev/sdb, or leave it empty for a loop file",
             ));
         }
@@ -55,8 +55,8 @@ pub(super) fn check_devices(order: &StudyDefinition) -> Result<(), Error> {
         let content = probe.map_err(|error| Error::because(format!("{device} cannot be read"), error))?;
         if let (Some(what), false) = (content, may_go) {
             return Err(Error::usage(
-                format!("{device} holds {what}"),
-                format!("name another device, or give --erase {device} to lose all that is on it"),
+                format!("{device} contains {what}"),
+                format!("name another device, or give --erase {device} to delete all data on it"),
             ));
         }
     }
@@ -68,8 +68,8 @@ pub(super) fn require_same_disks(order: &StudyDefinition) -> Result<(), Error> {
     let other = order.disks.iter().find(|(device, known)| **known != identity(Path::new(device)));
     other.map_or(Ok(()), |(device, _)| {
         Err(Error::usage(
-            format!("{device} is another disk than when the study began"),
-            "disk names may change at each start: begin a new study with a name from /dev/disk/by-id",
+            format!("{device} is no longer the disk that it was when the study began"),
+            "disk names can change when a machine starts: start a new study with a name from /dev/disk/by-id",
         ))
     })
 }
@@ -148,7 +148,7 @@ fn used_by(path: &Path) -> Option<String> {
         return Some(format!("{name} is swap space"));
     }
     let holder = all.iter().find_map(|one| std::fs::read_dir(one.join("holders")).ok()?.next()?.ok());
-    holder.map(|holder| format!("{} lies on it", holder.file_name().to_string_lossy()))
+    holder.map(|holder| format!("{} uses it", holder.file_name().to_string_lossy()))
 }
 
 /// Returns what a device contains, judged by samples; `None` if it is blank.

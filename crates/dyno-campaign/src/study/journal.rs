@@ -70,8 +70,9 @@ impl Journal {
     /// Opens the journal in `folder`, and creates it if it is missing; returns its entries.
     pub(super) fn open(folder: &Path) -> Result<(Self, Vec<StudyJournalEntry>), Error> {
         let path = folder.join(NAME);
-        let failed =
-            |error: std::io::Error| Error::because(format!("the journal {} failed", path.display()), error);
+        let failed = |error: std::io::Error| {
+            Error::because(format!("the journal {} cannot be opened", path.display()), error)
+        };
         let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
         let mut open = OpenOptions::new();
         open.read(true).append(true).create(true).mode(0o600).custom_flags(nofollow);
@@ -83,10 +84,9 @@ impl Journal {
         // The operating system releases the lock when the process ends in any way.
         if let Err(error) = file.try_lock() {
             return Err(match error {
-                std::fs::TryLockError::WouldBlock => Error::usage(
-                    "another process is at work on this study",
-                    "wait until it has ended, or end it",
-                ),
+                std::fs::TryLockError::WouldBlock => {
+                    Error::usage("another process is working on this study", "wait until it ends, or stop it")
+                }
                 std::fs::TryLockError::Error(error) => failed(error),
             });
         }
@@ -95,7 +95,7 @@ impl Journal {
         let entries = read(&bytes).map_err(|line| {
             Error::usage(
                 format!("line {line} of the journal {} cannot be read", path.display()),
-                "undo by hand what its last lines say (`dyno study plan` shows the commands)",
+                "undo the steps in its last lines by hand (`dyno study plan` shows the commands)",
             )
         })?;
         // An incomplete line is removed; nothing was started after it.

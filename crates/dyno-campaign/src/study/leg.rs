@@ -121,7 +121,7 @@ impl StudyRunner<'_> {
         let dropped = drop_data(&lead, plan, |_| Ok(is_ours))?;
         if dropped.is_none() {
             return Err(Error::usage(
-                "the target holds data of Dyno's that this study did not load",
+                "the target contains Dyno data that this study did not load",
                 "`dyno drop` removes it, and so does --replace, before each measurement",
             ));
         }
@@ -150,9 +150,9 @@ impl StudyRunner<'_> {
         for (name, wanted) in &variant_spec.settings {
             let actual = ready.targets.first().identity.settings.get(name);
             if actual.is_none_or(|there| !is_same_setting(there, wanted)) {
-                let shown = actual.map_or_else(|| "not told".to_owned(), |there| format!("{there:?}"));
+                let shown = actual.map_or_else(|| "unknown".to_owned(), |there| format!("{there:?}"));
                 let problem = format!(
-                    "{}: the database's setting {name} is {shown}, and not {wanted:?}",
+                    "{}: the database's setting {name} is {shown}, not {wanted:?}",
                     variant_spec.name
                 );
                 return Err(Error::because(problem, "the variant is not in force"));

@@ -50,7 +50,10 @@ impl StudyDefinition {
             dyno_analyze::points::MEASURES.iter().map(|measure| measure.name).collect();
         let study = file.study(&measure_names)?;
         let place = folder.to_str().ok_or_else(|| {
-            Error::usage(format!("the folder {} is no text", folder.display()), "give another one with --dir")
+            Error::usage(
+                format!("the folder name {} is not valid UTF-8", folder.display()),
+                "give another folder with --dir",
+            )
         })?;
         let mut plans = Vec::new();
         for variant in &study.variants {
@@ -61,7 +64,7 @@ impl StudyDefinition {
                     let value = expanded(value, &study.params, place);
                     if key == TARGET && source.target.is_some() {
                         return Err(Error::usage(
-                            "variants of the study have targets of their own, so --target cannot name one",
+                            "variants of the study set their own targets, so --target cannot be used",
                             "leave --target out, or edit the study's file",
                         ));
                     }
@@ -103,7 +106,7 @@ fn plan(source: &PlanSource) -> Result<Plan, Error> {
     let timeout = plan.hooks.timeout;
     if plan.hooks != (HookSettings { timeout, ..HookSettings::default() }) {
         return Err(Error::usage(
-            "a study's plan has no hooks",
+            "a study's plan cannot have hooks",
             "use setup, serve, apply and revert of the study",
         ));
     }

@@ -14,8 +14,8 @@ use crate::event::{CampaignEvent, StudyEvent};
 /// Reasons for reverting, as events report them.
 pub(super) const MEASURED: &str = "it is measured";
 pub(super) const FAILED: &str = "it failed";
-pub(super) const STOPPED: &str = "the study is to stop";
-pub(super) const CUT_OFF: &str = "an earlier process of the study did not come to it";
+pub(super) const STOPPED: &str = "the study stops";
+pub(super) const CUT_OFF: &str = "an earlier process of the study did not revert it";
 pub(super) const ENDED: &str = "the study is over";
 
 impl StudyRunner<'_> {
@@ -47,7 +47,7 @@ impl StudyRunner<'_> {
         if !failed.is_empty() {
             return Err(Error::because(
                 format!(
-                    "{name} could not be reverted; fix the cause, then `dyno study resume {}` tries it again",
+                    "{name} could not be reverted; fix the cause, then `dyno study resume {}` tries again",
                     self.id
                 ),
                 failed.join("; "),

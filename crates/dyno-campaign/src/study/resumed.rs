@@ -13,7 +13,10 @@ pub fn find(repository: &Repository, selector: &str) -> Result<(SweepId, StudyDe
     let id = repository.resolve_sweep(selector)?;
     let definition = repository.sweep_definition(&id)?;
     let order = serde_json::from_value(definition).map_err(|error| {
-        Error::usage(format!("{id} is no study that can be read ({error})"), "`dyno list --sweeps` shows all")
+        Error::usage(
+            format!("{id} is not a study that can be read ({error})"),
+            "`dyno list --sweeps` shows all",
+        )
     })?;
     Ok((id, order))
 }
@@ -26,7 +29,7 @@ pub fn latest(repository: &Repository, open: bool) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Study), usize::MAX)?;
     let newest = all.into_iter().find(|study| !open || study.status != SweepState::Done);
     newest.map(|study| study.id).ok_or_else(|| {
-        let problem = if open { "no study was interrupted" } else { "there is no study" };
-        Error::usage(problem, "`dyno list --sweeps` shows all; `dyno study run` begins one")
+        let problem = if open { "no study was interrupted" } else { "no study is stored" };
+        Error::usage(problem, "`dyno list --sweeps` shows all; `dyno study run` starts one")
     })
 }

@@ -37,7 +37,7 @@ fn of_leg(steps: &mut Vec<(String, String)>, study: &StudyPlan, variant: &Varian
     if variant.needs(Need::Reboot) {
         steps.push((
             "reboot".to_owned(),
-            "you restart the machine, and `dyno study resume` continues here".to_owned(),
+            "restart the machine; `dyno study resume` continues here".to_owned(),
         ));
     }
     put(steps, "serve", &study.serve.apply);
@@ -49,11 +49,11 @@ fn of_leg(steps: &mut Vec<(String, String)>, study: &StudyPlan, variant: &Varian
     for task in &study.tasks {
         match study.state {
             DataReset::Reload => steps
-                .push(("data".to_owned(), format!("{}: Dyno drops its data and loads it anew", task.name))),
+                .push(("data".to_owned(), format!("{}: Dyno drops its data and loads it again", task.name))),
             DataReset::Restore | DataReset::Clone => put(steps, "reset", &study.reset),
         }
         for (name, value) in &variant.settings {
-            steps.push(("verify".to_owned(), format!("the database tells {name} = {value}")));
+            steps.push(("verify".to_owned(), format!("the database reports {name} = {value}")));
         }
         if task.run {
             let sets: Vec<String> = task.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();

@@ -84,7 +84,7 @@ pub(super) fn selected_tests(choice: &SuiteSelection) -> Result<Vec<Test>, Error
                 || "`dyno suite list` shows all".to_owned(),
                 |near| format!("did you mean {near}? `dyno suite list` shows all"),
             );
-            Err(Error::usage(format!("there is no {kind} {name}"), hint))
+            Err(Error::usage(format!("unknown {kind} {name}"), hint))
         }
     };
     check_names(&choice.groups, all.iter().map(|test| test.group.as_str()).collect(), "group")?;

@@ -105,7 +105,7 @@ impl CampaignStrategy for SuiteCampaign {
         let pages = self.tests.iter().map(page).collect();
         let (depth, looks) = (self.choice.depth.name(), self.looks_for_end());
         let left = self.next_step().is_some();
-        let stopped = outcome.stopped.clone().or_else(|| left.then(|| "runs of it are left".to_owned()));
+        let stopped = outcome.stopped.clone().or_else(|| left.then(|| "some of its runs remain".to_owned()));
         let is_done = stopped.is_none();
         let conclusion = conclusion::suite::conclusion(
             &outcome.id,

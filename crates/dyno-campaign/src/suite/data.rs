@@ -33,7 +33,7 @@ pub(super) fn there_before(
                 (true, _) => existing.push(CLASSIC.to_owned()),
                 (false, Ok(wanted)) if !replace => {
                     let problem = format!(
-                        "the target holds test data that no test of the suite has ({})",
+                        "the target contains test data that no test of the suite uses ({})",
                         data::difference(&spec, &wanted)
                     );
                     return Err(Error::usage(problem, "--replace drops it, or `dyno drop` does"));
@@ -47,7 +47,8 @@ pub(super) fn there_before(
                     Ok(()) => existing.push(folder(plan).to_owned()),
                     Err(Some(scale)) if !replace => {
                         let problem = format!(
-                            "tables of the workload {} are there that the suite did not make (scale {scale})",
+                            "the target has tables of the workload {} that the suite did not create (scale \
+                             {scale})",
                             custom_workload.name()
                         );
                         return Err(Error::usage(problem, "--replace drops them, or `dyno drop` does"));

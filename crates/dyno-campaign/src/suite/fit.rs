@@ -35,7 +35,7 @@ fn scale_limit(test: &Test, room: &PlatformCapacity) -> Option<(u32, String)> {
         (LimitPlace::Cache, Some(cache), _) => (
             cache / CACHE_PARTS,
             format!(
-                "the database's cache of {} keeps no more during a scan; a larger cache does",
+                "the database's cache of {} cannot keep more during a scan; a larger cache can",
                 Bytes(cache)
             ),
         ),
@@ -48,7 +48,7 @@ fn scale_limit(test: &Test, room: &PlatformCapacity) -> Option<(u32, String)> {
 }
 
 fn of_memory(bytes: u64) -> String {
-    format!("the host's memory of {} has room for no more", Bytes(bytes))
+    format!("the host's memory of {} has no room for more", Bytes(bytes))
 }
 
 impl SuiteCampaign {
@@ -141,7 +141,7 @@ mod tests {
         let scan = full.tests.iter().find(|planned| planned.test.id == "server-scan").unwrap();
         assert_eq!(
             scan.page.least.as_ref().unwrap().larger,
-            "the database's cache of 128M keeps no more during a scan; a larger cache does"
+            "the database's cache of 128M cannot keep more during a scan; a larger cache can"
         );
         assert_eq!(size(&full, "analytics-join").0, Some(44));
         let tiny = fitted(Depth::Full, PlatformCapacity { cache_bytes: Some(1 << 20), ..room });

@@ -111,8 +111,8 @@ impl SuiteCampaign {
         };
         let definition = repository.sweep_definition(&id)?;
         let unreadable = |error: serde_json::Error| {
-            let problem = format!("{id} cannot be resumed: what it was to do cannot be read ({error})");
-            Error::usage(problem, "begin another suite")
+            let problem = format!("{id} cannot be resumed: its definition cannot be read ({error})");
+            Error::usage(problem, "start a new suite")
         };
         let read = |key: &str| definition[key].clone();
         let plan = serde_json::from_value(read("plan")).map_err(unreadable)?;
@@ -212,7 +212,7 @@ fn refuse_load(plan: &Plan, engines: Engines) -> Result<(), Error> {
     match overrides.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((section, _)) => Err(Error::usage(
-            format!("the plan says something in {section}, and the tests of a suite bring that themselves"),
+            format!("the plan sets {section}, but the tests of a suite set it themselves"),
             "leave it out; a test of your own is a folder: `dyno suite --from DIR`",
         )),
     }
@@ -223,7 +223,7 @@ fn latest(repository: &Repository) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Suite), usize::MAX)?;
     let open = all.into_iter().find(|suite| suite.status != SweepState::Done);
     open.map(|suite| suite.id).ok_or_else(|| {
-        Error::usage("no suite was interrupted", "`dyno list --sweeps` shows all; `dyno suite` begins one")
+        Error::usage("no suite was interrupted", "`dyno list --sweeps` shows all; `dyno suite` starts one")
     })
 }
 

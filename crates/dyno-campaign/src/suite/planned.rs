@@ -56,7 +56,8 @@ pub(super) fn test_page(
         raw: test.raw,
         threads: test.threads,
         least: units::least(test, depth),
-        why_not: lacks_any.or_else(|| is_divided_load.then(|| "a measured load has one target".to_owned())),
+        why_not: lacks_any
+            .or_else(|| is_divided_load.then(|| "a measured load supports only one target".to_owned())),
         failed: None,
     }
 }
@@ -69,14 +70,18 @@ fn page_error(test: &Test, problem: &str, hint: impl Into<String>) -> Error {
 pub(super) fn check_page(test: &Test) -> Result<(), Error> {
     let limit: Result<Limit, _> = test.limit.parse();
     if limit.map_err(|error| page_error(test, &error.to_string(), ""))?.measure().is_none() {
-        return Err(page_error(test, "the limit is of one class", "write one of all: p95 <= 10ms"));
+        return Err(page_error(
+            test,
+            "the limit applies to one class only",
+            "write a limit for all classes: p95 <= 10ms",
+        ));
     }
     match &test.metric {
         Some(metric) if points::Measure::find(metric).is_none() => {
             let measure_names = points::MEASURES.iter().map(|measure| measure.name);
             let near = dyno_plan::similar::closest(metric, measure_names);
             let hint = near.map_or_else(String::new, |near| format!("did you mean {near}?"));
-            Err(page_error(test, &format!("there is no measure {metric}"), hint))
+            Err(page_error(test, &format!("unknown measure {metric}"), hint))
         }
         _ => Ok(()),
     }

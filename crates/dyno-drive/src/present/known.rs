@@ -93,7 +93,9 @@ impl ObservationState {
             _ => None,
         };
         all.extend(self.first.database.portable.values().filter_map(lacks));
-        all.extend(self.no_samples.iter().map(|why| format!("sessions and their waits are not seen: {why}")));
+        all.extend(
+            self.no_samples.iter().map(|why| format!("sessions and their waits are not observed: {why}")),
+        );
         all.into_iter().collect()
     }
 

@@ -90,7 +90,7 @@ impl ObservationThread {
             Ok(Ok(looked)) => Some(Ok(looked)),
             Ok(Err(error)) => Some(Err(error.to_string())),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Err("the thread that looks has ended".into())),
+            Err(RecvTimeoutError::Disconnected) => Some(Err("the observer's thread has ended".into())),
         }
     }
 

@@ -77,9 +77,9 @@ impl RowVersionBaseline {
         if rows > ROWS_MAX {
             return Err(TargetError::new(
                 TargetErrorKind::Unsupported,
-                format!("the data has {rows} rows, and a proof keeps account of at most {ROWS_MAX}"),
+                format!("the data has {rows} rows, but a proof tracks at most {ROWS_MAX}"),
             )
-            .hint("load fewer: a proof needs no large data (data.scale, data.schemas)"));
+            .hint("load fewer rows: a proof does not need much data (data.scale, data.schemas)"));
         }
         let mut table = SeenRows::new(spec, rows as usize);
         let mut versions = vec![0; rows as usize];
@@ -92,7 +92,7 @@ impl RowVersionBaseline {
             return Err(TargetError::new(
                 TargetErrorKind::Data,
                 format!(
-                    "of {rows} rows that were loaded, {} are missing, and {} are there that were not loaded",
+                    "of {rows} loaded rows, {} are missing, and {} rows exist that were not loaded",
                     table.missing(),
                     table.foreign
                 ),

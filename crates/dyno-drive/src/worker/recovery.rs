@@ -62,7 +62,7 @@ impl SessionWorker {
         self.rest.failed(now_ns);
         match self.rest.failure_reason(now_ns) {
             Some(why) if self.ops_wanted.is_some() => {
-                Err(WorkerExit::Failed(format!("{why}, the last with: {error}")))
+                Err(WorkerExit::Failed(format!("{why}; the last error: {error}")))
             }
             _ => Ok(()),
         }

@@ -246,7 +246,7 @@ fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
         .script(|session, number, _| if session == 1 && number == 50 { Act::Hang } else { Act::Take(0) })
         .run();
     assert_eq!(record.status, Status::Invalid);
-    assert!(record.reasons[0].contains("broken off: 1"), "{:?}", record.reasons);
+    assert!(record.reasons[0].contains("aborted: 1"), "{:?}", record.reasons);
     assert!(record.ops["all"].count > 0);
 }
 
@@ -302,7 +302,7 @@ fn a_panic_of_the_engine_ends_the_run_and_keeps_what_was_measured() {
         assert_eq!(record.ops[class].errors, 1, "{class}");
         assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
         assert_eq!(record.gate.sessions, 3, "all have handed in what they measured");
-        assert!(!record.reasons.iter().any(|reason| reason.contains("broken off")), "{:?}", record.reasons);
+        assert!(!record.reasons.iter().any(|reason| reason.contains("aborted")), "{:?}", record.reasons);
     }
 }
 

@@ -56,8 +56,8 @@ pub fn sorted_fault(key_places: &[(u64, u64)]) -> Option<String> {
     if sorted_places.len() >= SAMPLE_MIN && correlation.abs() > chance.clamp(CORRELATION_MAX, 0.99) {
         let order = if correlation > 0.0 { "the order" } else { "the reverse order" };
         return Some(format!(
-            "has its rows in {order} of their keys (correlation {correlation:.2} in a sample of {}), and they were loaded in \
-             a random order: a range of keys is now a few neighbouring blocks",
+            "stores its rows in {order} of their keys (correlation {correlation:.2} in a sample of {}), \
+            but the load wrote them in random order: a range of keys now lies in a few neighboring blocks",
             sorted_places.len()
         ));
     }
@@ -71,7 +71,8 @@ pub fn neighbours_fault(rows: u64, key_places: &[(u64, u64)]) -> Option<String> 
     let near = pairs.iter().filter(|pair| pair[0].1.abs_diff(pair[1].1) <= NEAR).count();
     if rows >= ROWS_MIN && pairs.len() >= PAIRS_MIN && near as f64 > NEIGHBOURS_MAX * pairs.len() as f64 {
         return Some(format!(
-            "has {near} of {} neighbouring keys in neighbouring blocks, and they were loaded in a random order",
+            "has {near} of {} neighboring keys in neighboring blocks, but the load wrote them in random \
+            order",
             pairs.len()
         ));
     }
@@ -123,6 +124,6 @@ mod tests {
         let pieces = Permutation::new(100, 7);
         let fault =
             order_fault(10_000, &places(10_000, 3, |key| pieces.key((key - 1) / 100) * 100 + key % 100));
-        assert!(fault.unwrap().contains("neighbouring keys in neighbouring blocks"));
+        assert!(fault.unwrap().contains("neighboring keys in neighboring blocks"));
     }
 }

@@ -24,13 +24,13 @@ pub fn spot_keys(rows: u64, seed: u64) -> Vec<u64> {
 
 /// The fault in the text `actual` of a row that was loaded as `loaded` and is at version `ver`, if any.
 pub fn row_fault(loaded: &[u8], ver: i64, actual: Option<&[u8]>) -> Option<&'static str> {
-    let Some(content) = actual else { return Some("has a column that is null") };
+    let Some(content) = actual else { return Some("has a NULL column") };
     match ver {
-        0 if content != loaded => Some("holds other text than was loaded, and no update of Dyno's did that"),
+        0 if content != loaded => Some("has other text than the load wrote, and no update by Dyno wrote it"),
         0 => None,
-        1.. if content.len() != loaded.len() => Some("holds text of another length than was loaded"),
+        1.. if content.len() != loaded.len() => Some("has text of another length than the loaded text"),
         // Every update of Dyno, light or heavy, sets the first column to a value with this beginning.
-        1.. if content.first() != Some(&b'u') => Some("counts updates, and holds none of Dyno's values"),
+        1.. if content.first() != Some(&b'u') => Some("counts updates, but has none of Dyno's values"),
         1.. => None,
         _ => Some("has a version below 0"),
     }

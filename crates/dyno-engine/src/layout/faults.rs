@@ -14,7 +14,8 @@ pub fn keys_fault(rows: u64, [count, smallest, largest, sum]: [u128; 4]) -> Opti
         return None;
     }
     Some(format!(
-        "holds {count} rows with keys {smallest} to {largest}, and {rows} rows with keys 1 to {rows}, each once, were loaded"
+        "has {count} rows with keys {smallest} to {largest}, but the load wrote {rows} rows with keys 1 to \
+        {rows}, each once"
     ))
 }
 
@@ -23,7 +24,7 @@ pub fn ends_fault(column: &str, bounds: (Option<i64>, Option<i64>), last: u64) -
     match bounds {
         (Some(1), Some(end)) if u64::try_from(end) == Ok(last) => None,
         (Some(first), Some(end)) => {
-            Some(format!("has {column} from {first} to {end}, and 1 to {last} were loaded"))
+            Some(format!("has {column} from {first} to {end}, but the load wrote 1 to {last}"))
         }
         _ => Some("has no rows".to_owned()),
     }
@@ -41,7 +42,7 @@ pub fn group_fault<E>(
     for value in [1, spec.groups().div_ceil(2), spec.groups()] {
         let (found, wanted) = (count(value)?.unwrap_or(0), spec.group_rows(value));
         if found != wanted {
-            return Ok(Some(format!("has {found} rows with secondary key {value}, and {wanted} is right")));
+            return Ok(Some(format!("has {found} rows with secondary key {value}, expected {wanted}")));
         }
     }
     Ok(None)
@@ -54,10 +55,10 @@ pub fn group_fault<E>(
 /// The fault of the row.
 pub fn checked_key(table: &TestTable, row: &TextRow, text: &mut RowText) -> Result<u64, String> {
     let (Some(key), Some(version)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
-        return Err("has a row without a usable key or version".to_owned());
+        return Err("has a row with an invalid key or version".to_owned());
     };
     if key == 0 || key > table.rows {
-        return Err(format!("has a row with key {key}, and 1 to {} were loaded", table.rows));
+        return Err(format!("has a row with key {key}, but the load wrote keys 1 to {}", table.rows));
     }
     match row_fault(text.of(key), version, row.get(2).map(str::as_bytes)) {
         Some(fault) => Err(format!("has a row with key {key} that {fault}")),
@@ -69,7 +70,7 @@ pub fn checked_key(table: &TestTable, row: &TextRow, text: &mut RowText) -> Resu
 pub fn once_fault(wanted: &[u64], stored_keys: &[u64]) -> Option<String> {
     wanted.iter().find_map(|key| {
         let times = stored_keys.iter().filter(|other| *other == key).count();
-        (times != 1).then(|| format!("has {times} rows with key {key}, and one was loaded"))
+        (times != 1).then(|| format!("has {times} rows with key {key}, expected one"))
     })
 }
 
@@ -82,7 +83,7 @@ mod tests {
     fn a_table_is_judged_by_its_keys() {
         assert_eq!(keys_fault(100, [100, 1, 100, 5050]), None);
         for (found, words) in [
-            ([99, 1, 100, 5050], "holds 99 rows"),
+            ([99, 1, 100, 5050], "has 99 rows"),
             ([100, 0, 100, 5050], "keys 0 to 100"),
             ([100, 1, 100, 5051], "each once"),
         ] {
@@ -91,10 +92,10 @@ mod tests {
         assert_eq!(ends_fault("keys", (Some(1), Some(9)), 9), None);
         assert_eq!(ends_fault("keys", (None, None), 9).as_deref(), Some("has no rows"));
         let fault = ends_fault("keys", (Some(-1), Some(9)), 9);
-        assert_eq!(fault.as_deref(), Some("has keys from -1 to 9, and 1 to 9 were loaded"));
+        assert_eq!(fault.as_deref(), Some("has keys from -1 to 9, but the load wrote 1 to 9"));
         assert_eq!(once_fault(&[1, 2], &[2, 1]), None);
         for found in [&[1][..], &[1, 2, 2]] {
-            assert!(once_fault(&[1, 2], found).unwrap().contains("rows with key 2, and one was loaded"));
+            assert!(once_fault(&[1, 2], found).unwrap().contains("rows with key 2, expected one"));
         }
     }
 
@@ -104,7 +105,7 @@ mod tests {
         let right = |value| Ok::<_, ()>(Some(spec.group_rows(value)));
         assert_eq!(group_fault(&spec, right), Ok(None));
         let fault = group_fault(&spec, |_| Ok::<_, ()>(None)).unwrap().unwrap();
-        assert_eq!(fault, format!("has 0 rows with secondary key 1, and {} is right", spec.group_rows(1)));
+        assert_eq!(fault, format!("has 0 rows with secondary key 1, expected {}", spec.group_rows(1)));
     }
 
     #[test]

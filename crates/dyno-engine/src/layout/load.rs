@@ -62,8 +62,8 @@ impl<C, F> LoadSteps<'_, C, F> {
             }
         }
         let stored_layout = existing.ok_or_else(|| {
-            let way_out = format!("make sure that nobody else drops {}, and load again", self.objects);
-            TargetError::data("the metadata was dropped while the load began").hint(way_out)
+            let way_out = format!("make sure that no other user drops {}, then load again", self.objects);
+            TargetError::data("the metadata was dropped while the load started").hint(way_out)
         })?;
         (self.complete)(control, &stored_layout)?;
         if let DataState::Loaded { tables, .. } = (self.state)(&stored_layout) {
@@ -78,12 +78,15 @@ impl<C, F> LoadSteps<'_, C, F> {
 /// The error that existing data in `state` prevents a load of `wanted`.
 pub fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
     let (what, there) = match state {
-        DataState::Partial { spec, .. } => ("a load of other data was begun and not finished", spec),
+        DataState::Partial { spec, .. } => ("a load of other data was started and not finished", spec),
         DataState::Loaded { spec, .. } => ("other data is loaded", spec),
         DataState::Empty => ("nothing is loaded", wanted),
     };
-    let message =
-        format!("{what}: {} is there, and the plan asks for {}", describe_spec(there), describe_spec(wanted));
+    let message = format!(
+        "{what}: the target has {}, the plan asks for {}",
+        describe_spec(there),
+        describe_spec(wanted)
+    );
     TargetError::data(message).hint("load with --replace to drop it first, or change the plan")
 }
 
@@ -163,7 +166,7 @@ mod tests {
         );
         assert_eq!(run_steps(Some(loaded(other())), true), Ok((fresh, false)));
         let refusal = run_steps(Some(partial(other())), false).unwrap_err();
-        assert!(refusal.starts_with("a load of other data was begun"), "{refusal}");
-        assert!(refusal.contains("seed 9 is there, and the plan asks for 2 schemas of 5 rows"), "{refusal}");
+        assert!(refusal.starts_with("a load of other data was started"), "{refusal}");
+        assert!(refusal.contains("seed 9, the plan asks for 2 schemas of 5 rows"), "{refusal}");
     }
 }

@@ -130,7 +130,7 @@ pub fn all_taken(table: &str, sent: u64, took: u64, culprits: &str) -> Result<()
     if took == sent {
         return Ok(());
     }
-    let message = format!("{sent} records were sent to {table} and the database took {took}");
+    let message = format!("{sent} records were sent to {table}, but the database stored {took}");
     Err(TargetError::data(message)
-        .hint(format!("look for {culprits} on the table, drop what Dyno made, and load again")))
+        .hint(format!("check the table for {culprits}, drop the objects that Dyno created, and load again")))
 }

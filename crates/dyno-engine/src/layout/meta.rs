@@ -57,7 +57,10 @@ impl MetadataLocation {
     /// The error of metadata that cannot be used.
     pub fn broken(&self, problem: impl Display) -> TargetError {
         let message = format!("Dyno's metadata {} cannot be used: {problem}", self.place);
-        TargetError::data(message).hint("`dyno load --replace` drops what Dyno made and loads again")
+        TargetError::data(message).hint(
+            "`dyno load --replace` drops the objects that Dyno created and \
+            loads again",
+        )
     }
 
     /// The measured figures of each table, from rows of kind, schema, name, rows, blocks and bytes.
@@ -111,10 +114,10 @@ impl<'a> LayoutMetadata<'a> {
         match self.values.get("format") {
             Some(stored_format) if stored_format == format => {}
             Some(other) => {
-                let problem = format!("its format is {other:?} and this version of Dyno knows {format}");
+                let problem = format!("its format is {other:?}, but this version of Dyno supports {format}");
                 return Err(self.location.broken(problem));
             }
-            None => return Err(self.location.broken(format!("{meta} names no format"))),
+            None => return Err(self.location.broken(format!("{meta} has no format entry"))),
         }
         Ok(DataSpec {
             schemas: self.number("schemas")?,

@@ -34,7 +34,7 @@ impl Breaker {
         let handle = socket.handle();
         let mut slot = self.slot();
         if slot.breaks != breaks {
-            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "broken off by its own program"));
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "Dyno closed it"));
         }
         slot.socket = Some(handle);
         Ok(())

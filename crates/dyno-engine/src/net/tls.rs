@@ -75,7 +75,7 @@ pub fn client(
                 .and_then(Iterator::collect::<Result<Vec<_>, _>>)
                 .map_err(|error| unusable(&file("certificate", certificate), error))?;
             let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
-                unusable(&file("private key", key), error).hint("the key has to be PEM without a passphrase")
+                unusable(&file("private key", key), error).hint("the key must be PEM without a passphrase")
             })?;
             let shown = builder.with_client_auth_cert(chain, key);
             shown.map_err(|error| unusable("the client's certificate and key", error))?
@@ -127,9 +127,9 @@ pub fn refused(
             (message, certificate)
         }
         rustls::Error::AlertReceived(alert_received) => {
-            (format!("the server broke off the TLS handshake: {alert_received:?}"), alert)
+            (format!("the server aborted the TLS handshake: {alert_received:?}"), alert)
         }
-        error => (format!("no TLS connection to {host} could be made: {error}"), other),
+        error => (format!("cannot establish a TLS connection to {host}: {error}"), other),
     };
     TargetError::denied(message).hint(hint).cause(error)
 }

@@ -18,10 +18,8 @@ pub fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
 /// The URL has another parameter; the message names it.
 pub fn check_names(url: &TargetUrl, known_names: &[&str]) -> Result<(), TargetError> {
     match url.params.iter().find(|(name, _)| !known_names.contains(&name.as_str())) {
-        Some((name, _)) => {
-            Err(TargetError::unsupported(format!("the URL parameter {name:?} is not known here"))
-                .hint(format!("these are: {}", known_names.join(", "))))
-        }
+        Some((name, _)) => Err(TargetError::unsupported(format!("unknown URL parameter {name:?}"))
+            .hint(format!("known parameters: {}", known_names.join(", ")))),
         None => Ok(()),
     }
 }

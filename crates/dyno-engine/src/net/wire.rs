@@ -89,7 +89,7 @@ fn lost_words(error: &io::Error) -> String {
 }
 
 fn broken_words(violation: &str) -> String {
-    format!("the server broke the protocol: it sent {violation}")
+    format!("the server violated the protocol: it sent {violation}")
 }
 
 /// Describes an I/O error; for the end of a stream, says which side closed it.

@@ -93,17 +93,18 @@ impl Inner {
         let hello = match named[..] {
             [one] => one,
             [] if all.is_empty() => {
-                let words = format!("no agent that observes is in group {group}");
+                let words = format!("no observer is in group {group}");
                 return Err(wrong(SourceErrorKind::Unreachable, words).hint(start(group)));
             }
             [] => {
-                let words = format!("none of that name is in group {group}; there: {}", names(&all));
+                let words =
+                    format!("no observer of that name is in group {group}; observers there: {}", names(&all));
                 return Err(wrong(SourceErrorKind::Unreachable, words).hint("write one of these names"));
             }
             _ => {
-                let words = format!("{} agents observe in group {group}: {}", named.len(), names(&all));
+                let words = format!("{} observers are in group {group}: {}", named.len(), names(&all));
                 return Err(wrong(SourceErrorKind::Unproven, words).hint(
-                    "write agent://NAME for the one of the database's machine, and give each a --name of its own",
+                    "write agent://NAME for the observer on the database host, and give each its own --name",
                 ));
             }
         };
@@ -135,8 +136,8 @@ fn refused(shown: &str, error: &FleetError) -> SourceError {
 
 fn start(group: &str) -> String {
     format!(
-        "start `dyno agent --observe-only --nats … --group {group}` on the database's machine, and name the same NATS server \
-         and group here: --nats, --host-group, or DYNO_NATS, DYNO_GROUP"
+        "start `dyno agent --observe-only --nats … --group {group}` on the database host, and name the same \
+         NATS server and group here: --nats, --host-group, or DYNO_NATS, DYNO_GROUP"
     )
 }
 

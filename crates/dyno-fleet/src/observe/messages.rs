@@ -39,7 +39,7 @@ pub(super) fn check(places: &[HostPlace]) -> Result<(), String> {
     };
     match places.len() <= PLACES_MAX && places.iter().all(is_one) {
         true => Ok(()),
-        false => Err("these are no places of a machine".to_owned()),
+        false => Err("these are not valid places on a host".to_owned()),
     }
 }
 

@@ -74,8 +74,10 @@ impl AgentSource {
         let bytes = answer.map_err(|why| self.timeout_error(why))?;
         self.last_heard = Instant::now();
         let nonsense = |words: &str| {
-            self.wrong(SourceErrorKind::Nonsense, words)
-                .hint("it is no `dyno agent --observe-only` of this version, or somebody answers in its name")
+            self.wrong(SourceErrorKind::Nonsense, words).hint(
+                "it is not a `dyno agent --observe-only` of this version, or another process answers in its \
+                 name",
+            )
         };
         match decode::<AgentObserverReply>(&bytes) {
             Ok(AgentObserverReply::Refused(why)) => Err(nonsense(&format!("it refuses: {}", plain(&why)))),
@@ -89,20 +91,20 @@ impl AgentSource {
     fn timeout_error(&self, why: Unanswered) -> SourceError {
         let silent_for = self.last_heard.elapsed();
         let (borne, words) = match why {
-            Unanswered::Nobody => (ABSENCE, "nobody answers in its place"),
+            Unanswered::Nobody => (ABSENCE, "no agent answers"),
             Unanswered::Late => (SILENCE, "no answer came in time"),
         };
         if silent_for < borne {
             return self.wrong(SourceErrorKind::Late, words);
         }
-        let words = format!("it was lost: nothing was heard of it for {:.1} s", silent_for.as_secs_f64());
+        let words = format!("it was lost: no message from it for {:.1} s", silent_for.as_secs_f64());
         self.wrong(SourceErrorKind::Lost, &words).hint(
             "check that `dyno agent --observe-only` still runs there, and that it reaches the NATS server",
         )
     }
 
     fn not_asked_error(&self) -> SourceError {
-        self.wrong(SourceErrorKind::Nonsense, "it answers what was not asked")
+        self.wrong(SourceErrorKind::Nonsense, "it sent an unexpected answer")
     }
 }
 

@@ -29,7 +29,11 @@ impl HostDescription {
     pub fn bounded(self) -> Result<Self, String> {
         let Self { host, missing, boot } = self;
         if host.facts.len() > FACTS_MAX || host.mounts.len() > PLACES_MAX || missing.len() > MISSING_MAX {
-            return Err(format!("it tells of {} facts and {} places", host.facts.len(), host.mounts.len()));
+            return Err(format!(
+                "it reports too much: {} facts and {} places",
+                host.facts.len(),
+                host.mounts.len()
+            ));
         }
         let texts = |map: BTreeMap<String, String>| -> BTreeMap<String, String> {
             map.into_iter().map(|(name, value)| (text(&name), text(&value))).collect()
@@ -60,7 +64,7 @@ impl TimedHostSnapshot {
         let HostSnapshot { cpu, memory, vm, devices, network, pressure, nfs, fixed, .. } = self.snapshot;
         let most = devices.len().max(network.len()).max(nfs.len());
         if most > NAMES_MAX || fixed.devices.len() > PLACES_MAX {
-            return Err(format!("it tells of {most} devices or interfaces"));
+            return Err(format!("it reports too much: {most} devices or interfaces"));
         }
         let places = fixed.devices.iter().filter(|(name, device)| is_plain(name) && is_plain(device));
         let fixed = Fixed {

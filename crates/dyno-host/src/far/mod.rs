@@ -113,7 +113,7 @@ pub fn open(way: &HostAccess, now: &Now) -> Result<Box<dyn HostSource>, SourceEr
                 SourceErrorKind::Unsupported,
                 "this program was built without agents (feature `fleet`)",
             )
-            .hint("write ssh://HOST, which needs nothing installed there, or node-exporter://HOST:9100"));
+            .hint("write ssh://HOST, which requires no installation there, or node-exporter://HOST:9100"));
         }
     })
 }

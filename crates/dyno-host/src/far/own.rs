@@ -38,11 +38,10 @@ impl LocalHost {
                 Err(why) => missing.push((format!("place.{name}"), why)),
             }
         }
-        missing.push(("processes".to_owned(), "whose its processors were is not read there".to_owned()));
-        missing.push((
-            "cgroup".to_owned(),
-            "limits of the database's control groups are not read there".to_owned(),
-        ));
+        missing
+            .push(("processes".to_owned(), "the processes that used its processors are not read".to_owned()));
+        missing
+            .push(("cgroup".to_owned(), "limits of the database's control groups are not read".to_owned()));
         let mut host = crate::facts::of_places(&root, &located);
         // The limits of the agent's own process do not apply to others.
         host.cpus_allowed = 0;
@@ -82,9 +81,10 @@ fn check_place(path: &str) -> Result<(), String> {
             Err(format!("there is no {path} on it: a database in a container has mounts of its own"))
         }
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(format!(
-            "its agent's user may not look at {path}: start the agent as a user that may, such as the database's"
+            "its agent's user cannot inspect {path}: start the agent as a user that can, such as the \
+             database's"
         )),
-        Err(error) => Err(format!("{path} cannot be looked at: {error}")),
+        Err(error) => Err(format!("{path} cannot be inspected: {error}")),
     }
 }
 

@@ -180,7 +180,7 @@ impl<'a> Fold<'a> {
         let seconds = self.cut.seconds();
         if self.samples == 0 {
             return Err(format!(
-                "perf has no sample of a processor at work in the {seconds:.1} s of the window"
+                "perf has no sample of a busy processor in the {seconds:.1} s of the window"
             ));
         }
         self.tree.prune(NODES_KEPT.min(self.tree.larger_than(self.weight / PART_MIN)));
@@ -244,7 +244,9 @@ impl<'a> Fold<'a> {
         };
         if self.unnamed_kernel.0 > 0 && self.unnamed_kernel.1 * 2 > self.unnamed_kernel.0 {
             profile.notes.push(
-                "the kernel hides the names of its functions: `sysctl kernel.kptr_restrict=0`, as root, shows them".into(),
+                "the kernel hides the names of its functions; to show them, run `sysctl \
+                 kernel.kptr_restrict=0` as root"
+                    .into(),
             );
         }
         Ok(profile)

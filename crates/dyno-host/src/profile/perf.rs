@@ -64,7 +64,10 @@ impl Perf {
     pub(super) fn start_as(program: OsString, frequency_hz: u32) -> Result<Self, String> {
         let wrong = |error: std::io::Error| format!("perf cannot be started: {error}");
         let data = unnamed_file().map_err(|error| {
-            format!("no file for perf's samples in {}: {error}", std::env::temp_dir().display())
+            format!(
+                "the file for perf's samples cannot be created in {}: {error}",
+                std::env::temp_dir().display()
+            )
         })?;
         let alive = std::io::pipe().map_err(wrong)?;
         let until = format!("/proc/{}/fd/{}", std::process::id(), alive.0.as_raw_fd());
@@ -146,12 +149,12 @@ impl Perf {
         self.end(stopped)?;
         // The listener may not have received its last message yet.
         self.alive = None;
-        let enabled_ns = self.obeyed.recv_timeout(READY_MAX).map_err(|_| "perf was never switched on")?;
+        let enabled_ns = self.obeyed.recv_timeout(READY_MAX).map_err(|_| "perf was never enabled")?;
         let mut profile = self.profile(cut, processes, stopped)?;
         let missing_pct = missing_pct(&profile, cut, enabled_ns);
         if missing_pct > MISSING_PCT_MAX {
             return Err(format!(
-                "perf's samples lack {missing_pct:.0} % of the window: the machine was too busy for it"
+                "perf's samples lack {missing_pct:.0} % of the window: the host was too busy"
             ));
         }
         if missing_pct >= MISSING_PCT_SAID {
@@ -183,7 +186,7 @@ impl Perf {
         Err(match messages.contains("size limit reached") {
             true => {
                 format!(
-                    "perf's samples filled {FILE_MAX} before the window's end: the run is too long for it"
+                    "perf's samples filled {FILE_MAX} before the window's end: the run is too long for perf"
                 )
             }
             false => format!("perf ended before the window did ({status}): {}", refused::reason(&messages)),
@@ -198,7 +201,7 @@ impl Perf {
         stopped: &dyn Fn() -> bool,
     ) -> Result<CpuProfile, String> {
         let host_processes = HostProcesses { perf: self.pid(), processes };
-        let cpus = cpus_online().ok_or("this machine does not tell how many processors it has")?;
+        let cpus = cpus_online().ok_or("this host does not report its number of processors")?;
         let data = self.data.try_clone().map_err(|error| format!("perf's file: {error}"))?;
         read::profile(data, cut, &host_processes, (self.frequency_hz, cpus), stopped)
     }

@@ -7,8 +7,9 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 
 /// The hint where `perf` is not installed.
-pub(super) const NOT_INSTALLED: &str = "there is no program perf in PATH: it is in the package linux-perf (Debian), linux-tools-generic and \
-                                        linux-tools-$(uname -r) (Ubuntu), perf (Red Hat, SUSE, Arch)";
+pub(super) const NOT_INSTALLED: &str = "perf is not in PATH: install the package linux-perf (Debian), \
+                                        linux-tools-generic and linux-tools-$(uname -r) (Ubuntu), perf (Red \
+                                        Hat, SUSE, Arch)";
 
 /// Why `perf` ended, from its error output `messages`.
 pub(super) fn reason(messages: &str) -> String {
@@ -26,17 +27,18 @@ fn reason_of(messages: &str, paranoid: Option<i32>, capabilities: Option<u64>) -
             .any(|word| messages.contains(word));
     if let Some(paranoid) = paranoid.filter(|paranoid| is_about_rights && *paranoid > 0 && !may) {
         return format!(
-            "perf may not sample all processors: kernel.perf_event_paranoid is {paranoid}; `sysctl kernel.perf_event_paranoid=0`, as \
-             root, allows it to all users (and `sysctl kernel.kptr_restrict=0` shows names of the kernel's functions)"
+            "perf may not sample all processors: kernel.perf_event_paranoid is {paranoid}; `sysctl \
+             kernel.perf_event_paranoid=0`, as root, allows it for all users (and `sysctl \
+             kernel.kptr_restrict=0` shows names of the kernel's functions)"
         );
     }
     if ["unknown option `control", "unknown option `clockid"].iter().any(|word| messages.contains(word)) {
-        return "this perf is too old: 5.12 and newer can be switched on at the window's begin".to_owned();
+        return "this perf is too old: version 5.12 or newer is required".to_owned();
     }
     let mut lines = messages.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "Error:");
     match lines.next() {
         Some(line) => format!("perf cannot take samples: {line}"),
-        None => "perf ended without saying why".to_owned(),
+        None => "perf ended without a message".to_owned(),
     }
 }
 
@@ -69,7 +71,7 @@ mod tests {
         assert!(reason_of("Error: unknown option `control=fd:0,2'", Some(2), Some(0)).contains("5.12"));
         let reason = reason_of("\n  WARNING: perf not found for kernel 6.1\n\nmore", None, None);
         assert_eq!(reason, "perf cannot take samples: WARNING: perf not found for kernel 6.1");
-        assert_eq!(reason_of("", None, None), "perf ended without saying why");
+        assert_eq!(reason_of("", None, None), "perf ended without a message");
         assert_eq!(capabilities("Name:\tx\nCapEff:\t0000004000200000\n"), Some(1 << 38 | 1 << 21));
         assert_eq!(capabilities("CapEff: no"), None);
     }

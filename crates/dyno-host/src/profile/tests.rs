@@ -109,7 +109,7 @@ fn samples_are_cut_to_the_nanosecond() {
     };
     let (inside, empty_error) = idle_at(at, 37_095_301_004_772);
     assert_eq!(inside, 1, "the first nanosecond belongs to it");
-    assert!(empty_error.unwrap().contains("no sample of a processor at work"), "the end does not");
+    assert!(empty_error.unwrap().contains("no sample of a busy processor"), "the end does not");
     assert_eq!(idle_at(at + 1, at + 2).0, 0);
 }
 

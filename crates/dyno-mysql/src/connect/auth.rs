@@ -82,10 +82,10 @@ pub(super) fn authenticate(
                 let rest = rest.to_vec();
                 exchange.continue_sha2(connection, sequence, &rest)?;
             }
-            _ => return Err(MySqlWireError::protocol("an unknown packet while logging in").into()),
+            _ => return Err(MySqlWireError::protocol("an unknown packet during login").into()),
         }
     }
-    Err(MySqlWireError::protocol("no end of questions while logging in").into())
+    Err(MySqlWireError::protocol("too many login requests").into())
 }
 
 /// The state of the authentication exchange.
@@ -108,7 +108,10 @@ impl Exchange<'_> {
         let scramble = fields.rest();
         self.scramble = scramble.strip_suffix(&[0]).unwrap_or(scramble).to_vec();
         if self.plugin.is_empty() {
-            return Err(MySqlWireError::protocol("a wish for the password exchange of before MySQL 4.1"));
+            return Err(MySqlWireError::protocol(
+                "a request for the password exchange of versions before \
+                MySQL 4.1",
+            ));
         }
         Ok(())
     }
@@ -150,11 +153,11 @@ impl Exchange<'_> {
             [b'-', ..] => {
                 let hidden = xor(&with_zero(self.password), &self.scramble);
                 let encrypted = rsa::encrypt(payload, &hidden)
-                    .ok_or_else(|| MySqlWireError::protocol("a public key that cannot be read"))?;
+                    .ok_or_else(|| MySqlWireError::protocol("an unreadable public key"))?;
                 reply(&mut connection.line.out, sequence, &encrypted);
                 connection.line.send()?;
             }
-            _ => return Err(MySqlWireError::protocol("an unknown word while logging in").into()),
+            _ => return Err(MySqlWireError::protocol("an unknown status during login").into()),
         }
         Ok(())
     }

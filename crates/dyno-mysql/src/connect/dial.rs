@@ -23,10 +23,11 @@ fn unreachable(config: &MySqlConnectConfig, tried: &str) -> TargetError {
             format!("check that the server runs and that its setting socket is {}", path.display())
         }
         [Address::Tcp(host, port, _)] => format!(
-            "check that the server runs on {host}, that its port is {port}, that its bind_address covers this address \
-             (and skip_networking is off), and that no firewall is between"
+            "check that the server runs on {host}, that its port is {port}, that its bind_address covers \
+            this address (and skip_networking is off), and that no firewall blocks the connection"
         ),
-        _ => "no host was given, so the usual places were tried: write mysql://USER@HOST:PORT/DATABASE or ?socket=/PATH"
+        _ => "no host was given, so Dyno tried the default addresses: write \
+            mysql://USER@HOST:PORT/DATABASE or ?socket=/PATH"
             .to_owned(),
     };
     let message = format!("no MySQL or MariaDB server can be reached: {tried}");

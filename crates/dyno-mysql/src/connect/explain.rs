@@ -15,7 +15,7 @@ pub(super) fn connection_error(error: MySqlWireError, config: &MySqlConnectConfi
             let seconds = config.connect_timeout.as_secs_f64();
             let reason = describe(&error);
             let message = format!(
-                "the server was reached, but the connection was not ready in time or broke: {reason}"
+                "the server was reached, but the connection failed before login was complete: {reason}"
             );
             TargetError::unreachable(message)
                 .hint(format!(
@@ -49,7 +49,7 @@ pub(super) fn login_error(error: &MySqlError, config: &MySqlConnectConfig) -> Ta
         1129 => "unblock this host on the server: FLUSH HOSTS, or TRUNCATE performance_schema.host_cache"
             .to_owned(),
         1130 => format!("CREATE USER '{user}'@'HOST', with this host's name or address for HOST"),
-        3159 => "the account wants TLS: write ssl-mode=REQUIRED".to_owned(),
+        3159 => "the account requires TLS: write ssl-mode=REQUIRED".to_owned(),
         1053 => "the server is shutting down: try again when it accepts connections".to_owned(),
         _ => String::new(),
     };
@@ -61,14 +61,15 @@ pub(super) fn login_error(error: &MySqlError, config: &MySqlConnectConfig) -> Ta
 /// The URL requires TLS and the server does not support it.
 pub(super) fn no_tls(config: &MySqlConnectConfig) -> TargetError {
     let mode = config.ssl_mode.name();
-    TargetError::denied(format!("the server takes no TLS connection, but ssl-mode is {mode}"))
+    TargetError::denied(format!("the server does not accept TLS connections, but ssl-mode is {mode}"))
         .hint("give the server a certificate (ssl_cert, ssl_key), or write ssl-mode=PREFERRED or DISABLED")
 }
 
 /// The account uses an authentication plugin that Dyno does not support.
 pub(super) fn unknown_plugin(plugin: &str, config: &MySqlConnectConfig) -> TargetError {
     let user = &config.user;
-    TargetError::denied(format!("user {user:?} logs in by {plugin:?} on this server, which Dyno cannot do"),
+    TargetError::denied(format!("user {user:?} logs in with {plugin:?} on this server, which Dyno does not \
+        support"),
     )
     .hint(
         "use an account with caching_sha2_password, mysql_native_password, ed25519 or, inside TLS, mysql_clear_password",
@@ -78,7 +79,7 @@ pub(super) fn unknown_plugin(plugin: &str, config: &MySqlConnectConfig) -> Targe
 /// The plugin would send the password in clear text over an unencrypted connection.
 pub(super) fn clear_text(plugin: &str) -> TargetError {
     TargetError::denied(format!(
-        "the server asks for the password in the clear ({plugin}), and the line is not encrypted"
+        "the server requests the password in clear text ({plugin}), but the connection is not encrypted"
     ))
-    .hint("write ssl-mode=REQUIRED, or connect by the Unix socket")
+    .hint("write ssl-mode=REQUIRED, or connect through the Unix socket")
 }

@@ -68,12 +68,12 @@ impl MySqlConnectConfig {
         let database = path.or_else(|| settings.in_files("database").map(|setting| setting.value));
         let Some(database) = database.filter(|database| !database.contains('/')) else {
             return Err(TargetError::unsupported("the URL names no database for Dyno's tables")
-                .hint("write mysql://USER@HOST:PORT/DATABASE; the database has to be there"));
+                .hint("write mysql://USER@HOST:PORT/DATABASE; the database must exist"));
         };
         let file_user = settings.in_files("user").map(|setting| setting.value);
         let user = url.user.clone().or_else(|| file_user.clone()).or_else(|| environment.user());
         let user = user.ok_or_else(|| {
-            TargetError::unsupported("no user name is given, and the operating system's cannot be found")
+            TargetError::unsupported("no user name is given, and the operating system's user name is unknown")
                 .hint("write mysql://USER@HOST/DATABASE")
         })?;
         let (ssl_mode, ssl_ca) = secure::mode(&settings)?;

@@ -66,7 +66,7 @@ impl MySqlHandshake {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut fields = MySqlFieldReader::new(body);
         if fields.u8() != Some(10) {
-            return Err(MySqlWireError::protocol("another greeting than that of protocol version 10"));
+            return Err(MySqlWireError::protocol("a greeting of another protocol version than 10"));
         }
         let printed = text(fields.text());
         let mut read = || {
@@ -89,7 +89,7 @@ impl MySqlHandshake {
             Some((id, scramble, capabilities | extended_capabilities, text(fields.text())))
         };
         let (id, scramble, capabilities, plugin) =
-            read().ok_or_else(|| MySqlWireError::protocol("a greeting that ends too early"))?;
+            read().ok_or_else(|| MySqlWireError::protocol("a truncated greeting"))?;
         // MariaDB 10 prepends `5.5.5-` for old replicas.
         let version = printed.strip_prefix("5.5.5-").unwrap_or(&printed).to_owned();
         let mariadb = version.contains("MariaDB") || printed.starts_with("5.5.5-");

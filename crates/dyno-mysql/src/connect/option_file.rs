@@ -58,7 +58,8 @@ impl OptionFiles {
         let mode = facts.permissions().mode();
         // Like the client: a file that others can write may be an attack.
         if mode & 0o002 != 0 {
-            self.notes.push(format!("{} is ignored: others than its owner may write it", path.display()));
+            self.notes
+                .push(format!("{} is ignored: users other than its owner can write it", path.display()));
             return;
         }
         match std::fs::read_to_string(path) {
@@ -109,7 +110,10 @@ impl OptionFiles {
             self.password = Some(Secret::new(value));
         } else {
             let path = path.display();
-            self.notes.push(format!("the password in {path} is ignored: others than its owner may read it"));
+            self.notes.push(format!(
+                "the password in {path} is ignored: users other than its owner can \
+                read it"
+            ));
         }
     }
 

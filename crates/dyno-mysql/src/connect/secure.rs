@@ -39,7 +39,7 @@ pub(super) fn mode(settings: &ClientSettings<'_>) -> Result<(MySqlSslMode, Optio
         (Some(strict @ (MySqlSslMode::VerifyCa | MySqlSslMode::VerifyIdentity)), None) => Err(wrong(
             "ssl-mode",
             strict.name(),
-            "ssl-ca=FILE beside it, or ssl-ca=system for the authorities that this machine trusts",
+            "ssl-ca=FILE with it, or ssl-ca=system for the authorities that this machine trusts",
         )),
         (None, Some(_)) if is_system => Ok((MySqlSslMode::VerifyIdentity, ca)),
         (None, Some(_)) => Ok((MySqlSslMode::VerifyCa, ca)),

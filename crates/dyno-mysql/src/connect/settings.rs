@@ -12,13 +12,13 @@ use dyno_engine::net::url::wrong;
 
 /// Options in files that would change the connection and that Dyno does not support, each with a hint.
 const REFUSED: [(&str, &str); 22] = [
-    ("ssl-capath", "give the certificates in one file, by ssl-ca"),
+    ("ssl-capath", "put the certificates into one file, and name it with ssl-ca"),
     ("ssl-crl", NO_REVOCATION),
     ("ssl-crlpath", NO_REVOCATION),
     ("ssl-cipher", NO_CIPHERS),
     ("tls-ciphersuites", NO_CIPHERS),
     ("ssl-fips-mode", NO_CIPHERS),
-    ("ssl-passphrase", "give a private key without a passphrase by ssl-key"),
+    ("ssl-passphrase", "name a private key without a passphrase with ssl-key"),
     ("ssl-fp", NO_FINGERPRINT),
     ("ssl-fplist", NO_FINGERPRINT),
     ("tls-fp", NO_FINGERPRINT),
@@ -38,7 +38,7 @@ const REFUSED: [(&str, &str); 22] = [
 
 const NO_REVOCATION: &str = "leave it out: Dyno does not check revoked certificates";
 const NO_CIPHERS: &str = "leave it out: Dyno offers the ciphers of rustls";
-const NO_FINGERPRINT: &str = "leave it out, and give the certificate by ssl-ca";
+const NO_FINGERPRINT: &str = "leave it out, and name the certificate with ssl-ca";
 const NO_COMPRESSION: &str = "leave it out: Dyno does not compress what it sends";
 const NO_FACTORS: &str = "use an account with one password";
 const NO_COMMANDS: &str = "leave it out, and set variables on the server or in the workload";
@@ -80,8 +80,8 @@ impl ClientSettings<'_> {
                 continue;
             }
             let path = option.path.display();
-            return Err(TargetError::unsupported(format!("{path} sets {name}, and Dyno cannot honor it"))
-                .hint(format!("{way_out}; option-files=off in the URL leaves all option files out")));
+            return Err(TargetError::unsupported(format!("{path} sets {name}, which Dyno does not support"))
+                .hint(format!("{way_out}; option-files=off in the URL ignores all option files")));
         }
         Ok(())
     }

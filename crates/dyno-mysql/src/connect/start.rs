@@ -74,7 +74,7 @@ fn encrypted(
     config: &MySqlConnectConfig,
 ) -> Result<MySqlConnection, MySqlConnectFailure> {
     if !connection.line.inbound.is_empty() {
-        return Err(MySqlWireError::protocol("bytes in the clear where TLS was to begin").into());
+        return Err(MySqlWireError::protocol("unencrypted bytes before the TLS handshake").into());
     }
     let host = match address {
         Address::Tcp(host, ..) => host,

@@ -33,9 +33,11 @@ pub(super) fn shake_hands(
             let ca = config.ssl_ca.as_deref().map_or("none".to_owned(), |path| path.display().to_string());
             let settings = format!("ssl-mode {}, ssl-ca {ca}", config.ssl_mode.name());
             let hints = [
-                "give the authority's certificate by ssl-ca=FILE, connect by a name that is in the certificate's subjectAltName, or write ssl-mode=REQUIRED without ssl-ca to encrypt without knowing the server",
-                "if it wants a client certificate, give one by ssl-cert=FILE and ssl-key=FILE",
-                "check ssl-mode, and the server's tls_version (1.2 or 1.3 is needed)",
+                "name the authority's certificate with ssl-ca=FILE, connect to a name in the certificate's \
+                subjectAltName, or write ssl-mode=REQUIRED without ssl-ca to encrypt without verifying the \
+                server",
+                "if the server requires a client certificate, name one with ssl-cert=FILE and ssl-key=FILE",
+                "check ssl-mode, and the server's tls_version (1.2 or 1.3 is required)",
             ];
             Err(tls::refused(error, host, &settings, hints).into())
         }

@@ -136,14 +136,14 @@ impl Native<'_> {
         self.redo_is_written()?;
         let lsn = ["Innodb_lsn_current", "Innodb_redo_log_current_lsn", "Innodb_os_log_written"];
         let redo = lsn.iter().find_map(|name| self.status(name).ok());
-        let redo = redo.ok_or_else(|| "this server does not report how much redo it made".to_owned())?;
+        let redo = redo.ok_or_else(|| "this server does not report how much redo it wrote".to_owned())?;
         if !self.binlog() {
             return Ok(redo);
         }
         let binlog = self.status("Binlog_bytes_written").or_else(|_| self.file("binlog", "bytes_write"));
         binlog
             .map(|bytes| redo + bytes)
-            .map_err(|reason| format!("the binlog's bytes are not known: {reason}"))
+            .map_err(|reason| format!("the bytes of the binlog are unknown: {reason}"))
     }
 
     /// Syncs of the redo log and, if `sync_binlog` requires them, of the binlog. A server without a separate
@@ -151,7 +151,7 @@ impl Native<'_> {
     fn redo_syncs(&self) -> MySqlCounterResult {
         if self.facts.setting("innodb_flush_method") == "O_DSYNC" {
             return Err(
-                "innodb_flush_method is O_DSYNC: every redo write syncs by itself, see redo_writes".into()
+                "innodb_flush_method is O_DSYNC: every redo write includes the sync; see redo_writes".into(),
             );
         }
         let log = self.status("Innodb_os_log_fsyncs").or_else(|_| self.file("innodb_log_file", "count_misc"));
@@ -162,7 +162,7 @@ impl Native<'_> {
         let binlog = self.status("Binlog_group_commits").or_else(|_| self.file("binlog", "count_misc"));
         binlog
             .map(|syncs| log + syncs)
-            .map_err(|reason| format!("the binlog's syncs are not known: {reason}"))
+            .map_err(|reason| format!("the syncs of the binlog are unknown: {reason}"))
     }
 
     fn redo_sync_time_us(&self) -> MySqlCounterResult {

@@ -35,8 +35,8 @@ pub(super) fn version(facts: &MySqlPreflightFacts) -> Advice {
     if facts.version_num > for_product(NEWEST) {
         return warn(
             "version",
-            format!("{product_version} is newer than any that Dyno was checked against"),
-            "look at the audit: counters may have changed their meaning",
+            format!("{product_version} is newer than any version that Dyno was tested with"),
+            "check the audit: counters may have changed their meaning",
         );
     }
     ok("version", product_version)
@@ -48,15 +48,12 @@ pub(super) fn statistics(facts: &MySqlPreflightFacts) -> Advice {
     if facts.superuser {
         return note(
             "statistics",
-            format!("user {user} may do everything; {MORE_POWER_THAN_NEEDED}"),
-            format!(
-                "{}; GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats beside it",
-                facts.grants
-            ),
+            format!("user {user} has all privileges; {MORE_POWER_THAN_NEEDED}"),
+            format!("{}; also GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats", facts.grants),
         );
     }
     if facts.process && facts.index_stats {
-        return ok("statistics", "other users' sessions and exact counts of pages can be read");
+        return ok("statistics", "this user can read other users' sessions and exact page counts");
     }
     note(
         "statistics",
@@ -78,11 +75,7 @@ pub(super) fn connections(facts: &MySqlPreflightFacts, plan: &Plan, needs: &Work
     let max = number("max_connections");
     let free = max.saturating_sub(facts.connections);
     let too_few = |free: u64, limit: String, way_out: String| {
-        fail(
-            "connections",
-            format!("{wanted} connections are needed and {free} are free of {limit}"),
-            way_out,
-        )
+        fail("connections", format!("{wanted} connections are needed, {free} are free of {limit}"), way_out)
     };
     if free < wanted {
         let enough = max + wanted - free;
@@ -94,7 +87,7 @@ pub(super) fn connections(facts: &MySqlPreflightFacts, plan: &Plan, needs: &Work
         let way_out = set_global("max_user_connections", "0");
         return too_few(per_user, format!("max_user_connections = {per_user}"), way_out);
     }
-    ok("connections", format!("{wanted} are needed and {free} of {max} are free"))
+    ok("connections", format!("{wanted} connections are needed, {free} of {max} are free"))
 }
 
 /// Whether the server accepts writes.
@@ -106,18 +99,18 @@ pub(super) fn writable(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Ad
         // Users with enough privileges can write despite this setting.
         Some("read_only") if facts.superuser && !facts.settings.is_on("super_read_only") => note(
             "writable",
-            "the server is read_only, as a replica is; this user may write all the same",
+            "the server is read_only, as replicas are; this user can write nevertheless",
             "give target.url the primary's host",
         ),
         Some(name) => match needs.reason_to_write(&facts.data) {
             Some(why) => fail(
                 "writable",
-                format!("{name} is on, and {why}: loading and updates need a server that takes writes"),
+                format!("{name} is on, but {why}: loads and updates need a server that accepts writes"),
                 format!("give target.url the primary's host, or {}", set_global(name, "OFF")),
             ),
             None => only_read(&format!("{name} is on")),
         },
-        None => ok("writable", "the server takes writes"),
+        None => ok("writable", "the server accepts writes"),
     }
 }
 
@@ -126,7 +119,7 @@ pub(super) fn block_size(facts: &MySqlPreflightFacts, plan: &Plan) -> Advice {
     let page_size = MySqlRowShape::of(facts.block_size)
         .and_then(|_| own_page_size(plan.data.block_size, facts.block_size));
     match page_size {
-        Ok(size) => ok("block_size", format!("pages have {size}")),
+        Ok(size) => ok("block_size", format!("the page size is {size}")),
         Err(error) => failed("block_size", &error),
     }
 }
@@ -138,7 +131,7 @@ pub(super) fn other_sessions(facts: &MySqlPreflightFacts) -> Advice {
     if active > 0 {
         return warn(
             "others",
-            format!("{active} other sessions are at work on this server; their work is in its counters"),
+            format!("{active} other sessions are active on this server; its counters include their activity"),
             format!("end them or wait: {list}"),
         );
     }
@@ -146,7 +139,7 @@ pub(super) fn other_sessions(facts: &MySqlPreflightFacts) -> Advice {
         let finding = if facts.process {
             format!("{all} other sessions are connected to this server and idle")
         } else {
-            "sessions of other users cannot be seen without the right PROCESS".to_owned()
+            "sessions of other users are not visible without the privilege PROCESS".to_owned()
         };
         let way_out = if facts.process {
             format!("make sure they stay idle: {list}")
@@ -155,7 +148,7 @@ pub(super) fn other_sessions(facts: &MySqlPreflightFacts) -> Advice {
         };
         return note("others", finding, way_out);
     }
-    ok("others", "nobody else is connected to this server")
+    ok("others", "no other session is connected to this server")
 }
 
 /// Figures that this server provides only through `performance_schema`.
@@ -163,7 +156,7 @@ fn missing_figures(facts: &MySqlPreflightFacts) -> Vec<&'static str> {
     let mut lost = vec!["requests and times of physical reads and writes", "db_time", "waits"];
     if !facts.mariadb {
         lost.push("time of redo syncs");
-        lost.push("whose rows were read");
+        lost.push("the attribution of rows read");
         // Bytes and syncs of the binlog are part of both, and MySQL counts them only there.
         if facts.settings.is_on("log_bin") {
             lost.push("redo_bytes and redo_syncs");
@@ -182,12 +175,12 @@ pub(super) fn performance_schema(facts: &MySqlPreflightFacts) -> Advice {
         );
     }
     if facts.unreadable.is_empty() {
-        return ok("performance_schema", "performance_schema is on and can be read");
+        return ok("performance_schema", "performance_schema is on and readable");
     }
     warn(
         "performance_schema",
         format!(
-            "user {} may not read {} of performance_schema: {} will be absent",
+            "user {} cannot read {} of performance_schema: {} will be absent",
             facts.user,
             facts.unreadable.join(", "),
             missing_figures(facts).join(", ")
@@ -203,11 +196,11 @@ pub(super) fn query_cache(facts: &MySqlPreflightFacts) -> Advice {
     if on && size > 0 {
         return warn(
             "query_cache",
-            "the query cache is on: repeated reads are answered from it and read no page",
+            "the query cache is on: it answers repeated reads without reading a page",
             set_global("query_cache_type", "OFF"),
         );
     }
-    ok("query_cache", "no query cache answers in place of the tables")
+    ok("query_cache", "the query cache is not in use")
 }
 
 /// Whether the adaptive hash index is off: it is an index in memory next to the trees and changes what counts
@@ -218,11 +211,11 @@ pub(super) fn adaptive_hash_index(facts: &MySqlPreflightFacts) -> Advice {
         return note(
             name,
             format!(
-                "{name} is on: it shortens the path to a row once it has learned it, so logical reads are fewer than on a \
-                 server where it is off, for the same work"
+                "{name} is on: it shortens repeated row lookups, so the same work takes fewer logical \
+                reads than on a server where it is off"
             ),
-            format!("{}, or have it alike on all servers that are compared", set_global(name, "OFF")),
+            format!("{}, or use the same setting on all servers that are compared", set_global(name, "OFF")),
         );
     }
-    ok(name, "no adaptive hash index shortens the path down the trees")
+    ok(name, "the adaptive hash index is off")
 }

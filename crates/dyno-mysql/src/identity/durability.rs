@@ -45,7 +45,8 @@ pub(super) fn flush_at_commit(facts: &MySqlPreflightFacts) -> Advice {
         value => warn(
             name,
             format!(
-                "{name} is {}: commits do not wait for storage, and the last second of them can be lost",
+                "{name} is {}: commits do not wait for storage, and a crash can lose the commits of the \
+                last second",
                 value.unwrap_or("unknown")
             ),
             set_global(name, "1"),
@@ -56,16 +57,19 @@ pub(super) fn flush_at_commit(facts: &MySqlPreflightFacts) -> Advice {
 /// Whether a commit waits for the binlog, if there is one.
 pub(super) fn sync_binlog(facts: &MySqlPreflightFacts) -> Advice {
     if !facts.settings.is_on("log_bin") {
-        return ok("sync_binlog", "there is no binlog: a commit needs InnoDB's redo only");
+        return ok("sync_binlog", "the binlog is off: a commit writes InnoDB's redo only");
     }
     match facts.settings.number("sync_binlog") {
-        Some(1) => {
-            ok("sync_binlog", "there is a binlog, and each commit waits until its part of it is on storage")
-        }
+        Some(1) => ok(
+            "sync_binlog",
+            "the binlog is on, and each commit waits until its binlog entries are on \
+                storage",
+        ),
         value => warn(
             "sync_binlog",
             format!(
-                "sync_binlog is {}: commits do not wait for the binlog, which can lose what replicas need",
+                "sync_binlog is {}: commits do not wait for the binlog, and a crash can lose what replicas \
+                need",
                 value.map_or("unknown".to_owned(), |value| value.to_string())
             ),
             set_global("sync_binlog", "1"),
@@ -82,7 +86,7 @@ pub(super) fn doublewrite(facts: &MySqlPreflightFacts) -> Advice {
         value => warn(
             name,
             format!(
-                "{name} is {}: pages are written once, and one that is torn by a crash cannot be mended",
+                "{name} is {}: pages are written once, and a page torn by a crash cannot be repaired",
                 value.unwrap_or("unknown")
             ),
             format!(
@@ -101,19 +105,24 @@ pub(super) fn redo_capacity(facts: &MySqlPreflightFacts, plan: &Plan, needs: &Wo
         .or_else(|| settings.number("innodb_log_file_size").map(|size| size * files));
     let words = match capacity {
         Some(bytes) => format!("the redo log holds {} MiB", bytes >> 20),
-        None => "the redo log's size is not known".to_owned(),
+        None => "the redo log's size is unknown".to_owned(),
     };
     if !needs.writes() {
-        return ok("redo_capacity", format!("the run only reads, so redo forces no page out; {words}"));
+        return ok(
+            "redo_capacity",
+            format!("the run only reads, so redo does not force page writes; {words}"),
+        );
     }
     match plan.run.length() {
         Length::Time(time) => note(
             "redo_capacity",
             format!(
-                "{words}; until updates have filled it once, pages are written lazily and updates look cheaper"
+                "{words}; until updates have filled it once, page writes are delayed and updates appear \
+                cheaper"
             ),
             format!(
-                "for figures that last, let the warm-up and the window of {time} make several times as much redo"
+                "for stable figures, let the warm-up and the window of {time} write several times as much \
+                redo"
             ),
         ),
         _ => ok("redo_capacity", words),

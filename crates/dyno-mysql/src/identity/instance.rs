@@ -10,7 +10,7 @@ const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
 pub(crate) fn instance(connection: &mut MySqlConnection) -> Result<CounterScope, TargetError> {
     let rows = connection.simple(PLACE)?;
     let Some(place) = rows.first().and_then(|row| row.get(0)).map(str::to_owned) else {
-        return Err(TargetError::database("the server does not say which one it is"));
+        return Err(TargetError::database("the server does not report its identity"));
     };
     let server = format!("{place} {}", life::started(connection)?);
     Ok(CounterScope { servers: vec![server], scope: String::new(), server_wide: &[] })

@@ -29,7 +29,7 @@ pub(crate) fn started(connection: &mut MySqlConnection) -> Result<String, Target
     rows.first()
         .and_then(|row| row.get(0))
         .map(str::to_owned)
-        .ok_or_else(|| TargetError::database("the server does not say how long it has been up"))
+        .ok_or_else(|| TargetError::database("the server does not report its uptime"))
 }
 
 /// The server's current lifetime, and whether it began with crash recovery.

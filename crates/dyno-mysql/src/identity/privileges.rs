@@ -10,7 +10,7 @@ use super::facts::MySqlPreflightFacts;
 pub(super) fn check(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advice {
     let MySqlPreflightFacts { user, database, missing_rights, .. } = facts;
     if missing_rights.is_empty() {
-        return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
+        return ok("privileges", format!("user {user} can load into database {database}, run and drop"));
     }
     if !needs.uses_test_tables() {
         return of_custom_workload(facts, needs);
@@ -20,7 +20,7 @@ pub(super) fn check(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advic
     let to_run: Vec<&str> = run_rights(needs).filter(|right| missing_rights.contains(right)).collect();
     if loaded && to_run.is_empty() {
         let text =
-            format!("user {user} may run on what is loaded in database {database}, and not load or drop");
+            format!("user {user} can run on the data loaded in database {database}, but not load or drop");
         return ok("privileges", text);
     }
     if loaded {
@@ -31,14 +31,15 @@ pub(super) fn check(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advic
                 to_run.join(", ")
             ),
             format!(
-                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role may give them too"
+                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role \
+                may also grant them"
             ),
         );
     }
     warn(
         "privileges",
         format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
-        format!("{}; a role may give them too", facts.grants),
+        format!("{}; a role may also grant them", facts.grants),
     )
 }
 
@@ -54,7 +55,7 @@ fn of_custom_workload(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Adv
     note(
         "privileges",
         format!("the grants of user {user} do not show {missing} on database {database}; {need}"),
-        format!("{}; a role or grants on the tables may give them too", facts.grants),
+        format!("{}; a role or grants on the tables may also give them", facts.grants),
     )
 }
 

@@ -32,8 +32,8 @@ pub(super) fn flush_method(facts: &MySqlPreflightFacts) -> Advice {
     warn(
         "flush_method",
         format!(
-            "innodb_flush_method is {method}: reads go through the operating system's page cache, which may answer \
-             instead of the storage"
+            "innodb_flush_method is {method}: reads go through the operating system's page cache, which \
+            may answer instead of storage"
         ),
         "set innodb_flush_method = O_DIRECT in the server's option file and restart it",
     )
@@ -44,8 +44,9 @@ pub(super) fn cache(facts: &MySqlPreflightFacts, size: DataSize) -> Advice {
     let pool = facts.settings.number("innodb_buffer_pool_size").unwrap_or(0);
     let sizes = format!("{} {} and the buffer pool {}", size.subject, human(size.bytes), human(pool));
     if size.bytes <= pool {
-        let finding = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
-        let way_out = "to measure storage, load more than fits, such as four times innodb_buffer_pool_size";
+        let finding = format!("{sizes}: once warm, all reads are logical and none reaches storage");
+        let way_out = "to measure storage, load more than fits, for example four times \
+            innodb_buffer_pool_size";
         return note("cache", finding, way_out);
     }
     let partial_finding =
@@ -62,7 +63,7 @@ pub(super) fn local_infile(facts: &MySqlPreflightFacts) -> Advice {
     note(
         "local_infile",
         "local_infile is off: rows are loaded by INSERT, which takes longer",
-        format!("{} for the load, and OFF behind it", set_global("local_infile", "ON")),
+        format!("{} for the load, and OFF after it", set_global("local_infile", "ON")),
     )
 }
 
@@ -70,7 +71,7 @@ pub(super) fn local_infile(facts: &MySqlPreflightFacts) -> Advice {
 pub(super) fn disk(facts: &MySqlPreflightFacts, spec: &DataSpec) -> Advice {
     let data = data_bytes(spec, INDEX_BYTES_PER_ROW);
     let Some(needed) = still_needed(&facts.data, spec, data) else {
-        return ok("disk_space", format!("the data is loaded already ({})", human(data)));
+        return ok("disk_space", format!("the data is already loaded ({})", human(data)));
     };
     // A binlog also stores every row of the load, at half a page each.
     let binlog = spec.total_rows().saturating_mul(spec.block_size) / 2;
@@ -80,14 +81,14 @@ pub(super) fn disk(facts: &MySqlPreflightFacts, spec: &DataSpec) -> Advice {
     match facts.free_bytes {
         None => note(
             "disk_space",
-            format!("{requirement}; how much is free cannot be seen from here"),
-            format!("look on the server: df -h {place}"),
+            format!("{requirement}; the free space is unknown"),
+            format!("check it on the server: df -h {place}"),
         ),
         Some(free) if free < needed => fail(
             "disk_space",
-            format!("{requirement}, and {} are free in {place}", human(free)),
+            format!("{requirement}, {} are free in {place}", human(free)),
             "free space there, or load less",
         ),
-        Some(free) => ok("disk_space", format!("{requirement}, and {} are free", human(free))),
+        Some(free) => ok("disk_space", format!("{requirement}, {} are free", human(free))),
     }
 }

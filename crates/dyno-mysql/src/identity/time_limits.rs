@@ -30,5 +30,5 @@ pub(super) fn time_limits(facts: &MySqlPreflightFacts, plan: &Plan) -> Advice {
     };
     let limits: Vec<TimeLimit> = limits.iter().filter_map(limit).collect();
     let names: Vec<String> = limits.iter().map(|limit| format!("SET GLOBAL {} = 0", limit.setting)).collect();
-    dyno_engine::time_limits(&limits, plan, &format!("for runs without: {}", names.join("; ")))
+    dyno_engine::time_limits(&limits, plan, &format!("to run without these limits: {}", names.join("; ")))
 }

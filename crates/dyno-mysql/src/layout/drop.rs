@@ -42,7 +42,7 @@ pub(super) fn remove(
     for object in &objects {
         let MySqlDatabaseObject { kind, name, .. } = object;
         connection.simple(&format!("DROP {} {}", kind.to_uppercase(), ident(name))).map_err(|error| {
-            explain(error, &format!("{kind} {name}, which Dyno made, cannot be dropped"), config)
+            explain(error, &format!("{kind} {name}, which Dyno created, cannot be dropped"), config)
         })?;
     }
     Ok(objects.iter().map(|object| object.item(&database)).collect())

@@ -89,8 +89,8 @@ pub(super) fn check_warnings(connection: &mut MySqlConnection) -> Result<(), Tar
     }
     let warnings = connection.simple("SHOW WARNINGS LIMIT 1")?;
     let warning_text = warnings.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
-    Err(TargetError::data(format!("rows were changed on their way in: {warning_text}"))
-        .hint("`dyno load --replace` drops what Dyno made and loads again"))
+    Err(TargetError::data(format!("the server changed rows during the load: {warning_text}"))
+        .hint("`dyno load --replace` drops the objects that Dyno created and loads again"))
 }
 
 fn insert_rows(

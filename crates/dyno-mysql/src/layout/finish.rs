@@ -56,6 +56,6 @@ pub(super) fn verify(
     let facts = loading.measure(|connection, table| measure(connection, loading.spec, shape, table))?;
     control
         .simple(&finish_sql(&facts))
-        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
+        .map_err(|error| explain(error, "the end of the load cannot be recorded", loading.loaders.0))?;
     Ok(facts)
 }

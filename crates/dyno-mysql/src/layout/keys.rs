@@ -10,8 +10,10 @@ use dyno_engine::row::first;
 
 /// The error for a table that does not match the load.
 pub(super) fn table_error(table: &str, fault: &str) -> TargetError {
-    TargetError::data(format!("table {table} {fault}"))
-        .hint("`dyno load --replace` drops what Dyno made and loads again; check that nobody else writes to tables dyno_…")
+    TargetError::data(format!("table {table} {fault}")).hint(
+        "`dyno load --replace` drops the objects that Dyno created and loads again; check that no \
+            other user writes to tables dyno_…",
+    )
 }
 
 /// Checks the keys by count, minimum, maximum and sum. The keys are `1..=rows` if all four match: the loader
@@ -35,8 +37,8 @@ pub(super) fn check_keys(
     }
     let [records, rows_found, min, max, _] = actual;
     let fault = format!(
-        "holds {rows_found} rows with keys {min} to {max} and {} spacers, and {rows} rows with keys 1 to {rows}, each once \
-         and with its spacers, were loaded",
+        "has {rows_found} rows with keys {min} to {max} and {} spacers, but the load wrote {rows} rows \
+        with keys 1 to {rows}, each once and with its spacers",
         records - rows_found.min(records)
     );
     Err(table_error(&name, &fault))

@@ -137,7 +137,7 @@ pub(super) fn read(connection: &mut MySqlConnection) -> Result<Option<MySqlLoade
         return Ok(None);
     }
     if !is_described {
-        return Err(HOME.broken("dyno_meta is not there"));
+        return Err(HOME.broken("dyno_meta does not exist"));
     }
     let rows = connection.simple("SELECT name, value FROM dyno_meta")?;
     let notes = LayoutMetadata::new(&HOME, &rows);
@@ -168,7 +168,8 @@ fn check_shape(notes: &LayoutMetadata<'_>, spec: &DataSpec) -> Result<(), Target
         return Ok(());
     }
     Err(HOME.broken(format!(
-        "its rows have columns of {column_bytes} and a pad of {pad_bytes} bytes, which this version does not make"
+        "its rows have columns of {column_bytes} and a pad of {pad_bytes} bytes, which this version does \
+        not create"
     )))
 }
 
@@ -177,7 +178,7 @@ fn check_tables_exist(spec: &DataSpec, object_names: &HashSet<(String, String)>)
     let mut names = tables(spec).into_iter().map(|table| table.name());
     match names.find(|name| !object_names.contains(&("table".to_owned(), name.clone()))) {
         Some(name) => {
-            Err(HOME.broken(format!("table {name} is not there any more, or not the one that was loaded")))
+            Err(HOME.broken(format!("table {name} no longer exists, or is not the one that was loaded")))
         }
         None => Ok(()),
     }

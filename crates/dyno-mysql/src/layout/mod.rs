@@ -109,8 +109,8 @@ pub(super) fn chosen_block_size(
 
 /// Like [`chosen_block_size`], for a known page size.
 pub(super) fn own_page_size(wish: Option<Bytes>, page_bytes: u64) -> Result<Bytes, TargetError> {
-    let way_out = "use a server that was initialised with that innodb_page_size";
-    own_block_size(wish, Bytes(page_bytes), "this server's pages (innodb_page_size) have", way_out)
+    let way_out = "use a server that was initialized with that innodb_page_size";
+    own_block_size(wish, Bytes(page_bytes), "this server's page size (innodb_page_size) is", way_out)
 }
 
 /// The server's page size in bytes.

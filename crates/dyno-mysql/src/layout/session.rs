@@ -91,13 +91,14 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &MySqlConnectConf
     let hint = match number {
         _ if error.kind == TargetErrorKind::Privilege => grants(config),
         _ if error.kind == TargetErrorKind::Full => {
-            "free space on the server's disk, or load less; then load again to resume, or drop".to_owned()
+            "free space on the server's disk, or load less data; then load again to resume, or drop"
+                .to_owned()
         }
         // The server is read-only, by setting or as a replica.
         1290 | 1836 => "load on the primary: this server is read-only".to_owned(),
         // A table or a routine already exists.
         1050 | 1304 => {
-            "something of that name is not recorded as Dyno's: rename it or move it to another database"
+            "an object of that name exists that Dyno did not create: rename it or move it to another database"
                 .to_owned()
         }
         _ => error.hint.clone(),
@@ -107,7 +108,7 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &MySqlConnectConf
 
 /// Like [`explain`], for errors while reading what is loaded, which needs fewer privileges than a load.
 pub(crate) fn explain_inspection(error: TargetError, config: &MySqlConnectConfig) -> TargetError {
-    let explained = explain(error, "what Dyno has loaded cannot be looked at", config);
+    let explained = explain(error, "the loaded data cannot be read", config);
     if explained.kind != TargetErrorKind::Privilege {
         return explained;
     }

@@ -78,12 +78,12 @@ fn check_facts(
     wanted.extend(secondary.iter().map(|index| (index.as_str(), "sec")));
     wanted.insert(0, ("PRIMARY", "id"));
     if let Some((index, column)) = wanted.iter().find(|index| !indexes.contains(index)) {
-        return Err(table_error(&name, &format!("has lost its index {index} on {column}")));
+        return Err(table_error(&name, &format!("lacks its index {index} on {column}")));
     }
     if let Some((index, _)) = indexes.iter().find(|index| !wanted.contains(index)) {
         return Err(table_error(
             &name,
-            &format!("has a further index {index}, which every update would have to keep"),
+            &format!("has a further index {index}, which every update would have to maintain"),
         )
         .hint(format!(
             "DROP INDEX {index} ON {name}; or `dyno load --replace`, which loads the data again"
@@ -95,7 +95,7 @@ fn check_facts(
         literal(&name)
     ))?;
     if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
-        return Err(table_error(&name, &format!("has a trigger {trigger}, which does work of its own"))
+        return Err(table_error(&name, &format!("has a trigger {trigger}, which adds work to operations"))
             .hint(format!("DROP TRIGGER {trigger}; or `dyno load --replace`, which loads the data again")));
     }
     let constraints = connection.simple(&format!(
@@ -104,9 +104,7 @@ fn check_facts(
         literal(&name)
     ))?;
     if let Some((constraint, kind)) = constraints.first().and_then(|row| Some((row.get(0)?, row.get(1)?))) {
-        let fault = format!(
-            "has a constraint {constraint} ({kind}), which every change would have to be checked for"
-        );
+        let fault = format!("has a constraint {constraint} ({kind}), which every change would have to check");
         return Err(table_error(&name, &fault).hint(format!(
             "ALTER TABLE {name} DROP CONSTRAINT {constraint}; or `dyno load --replace`, which loads the data again"
         )));
@@ -202,7 +200,7 @@ pub(super) fn check_positions(
     // There are some hundred positions, with at most three spacers each.
     if rows.len() != positions.len() || empty != positions.len() * shape.spacers as usize {
         let fault = format!(
-            "has {} rows and {empty} spacers at {} places, and one row with its {} was loaded at each",
+            "has {} rows and {empty} spacers at {} places, but the load wrote one row with its {} at each",
             rows.len(),
             positions.len(),
             shape.spacers

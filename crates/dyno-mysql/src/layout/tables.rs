@@ -55,9 +55,9 @@ impl MySqlRowShape {
     /// The shape for pages of `page_bytes`.
     pub(crate) fn of(page_bytes: u64) -> Result<Self, TargetError> {
         if !PAGE_BYTES.contains(&page_bytes) || !page_bytes.is_power_of_two() {
-            let message = format!("rows cannot be kept one to a page with innodb_page_size = {page_bytes}");
+            let message = format!("one row per page is not possible with innodb_page_size = {page_bytes}");
             return Err(TargetError::unsupported(message)
-                .hint("use a server that was initialised with innodb_page_size 4k, 8k, 16k, 32k or 64k"));
+                .hint("use a server that was initialized with innodb_page_size 4k, 8k, 16k, 32k or 64k"));
         }
         let row = row_bytes_max(page_bytes);
         let column_bytes =

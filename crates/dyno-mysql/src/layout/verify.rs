@@ -46,8 +46,10 @@ pub(super) fn measure(
     // Rows are at most 10^12, which a double holds exactly.
     let most = table.rows + (table.rows as f64 * share) as u64 + PAGES_SLACK;
     if pages.count < table.rows || pages.count > most {
-        let fault =
-            format!("holds {} rows in {} pages, and one row per page is the method", table.rows, pages.count);
+        let fault = format!(
+            "has {} rows in {} pages, but the method requires one row per page",
+            table.rows, pages.count
+        );
         return Err(table_error(&name, &fault));
     }
     let mut text = RowText::new(spec, table, shape.column_bytes);
@@ -92,5 +94,5 @@ fn pages(connection: &mut MySqlConnection, table: &TestTable, page_bytes: u64) -
             return Ok(Pages { count, leaves });
         }
     }
-    Err(table_error(&table.name(), "could not be measured: the database tells no size of it"))
+    Err(table_error(&table.name(), "could not be measured: the database does not report its size"))
 }

@@ -36,7 +36,8 @@ pub(super) fn take(
             // A Galera cluster does not support such locks.
             Some(server) if server.message.to_lowercase().contains("cluster") => {
                 return Ok(Lock::impossible(format!(
-                    "the server keeps no user-level locks ({}): other dynos are not kept off {target}, nor off its server",
+                    "the server does not support user-level locks ({}): Dyno cannot lock other dynos out \
+                    of {target} or its server",
                     server.message
                 )));
             }
@@ -46,7 +47,7 @@ pub(super) fn take(
     if !got {
         let id = holder_id(&mut connection, &name)?;
         let current_holder = read(&mut connection, &name)?;
-        let hint = format!("wait until it has ended; what hangs ends by KILL {id} on the server");
+        let hint = format!("wait until it ends; if it hangs, end it with KILL {id} on the server");
         return Err(busy(target, current_holder.as_ref(), hint));
     }
     write(&mut connection, &name, &holder.encode())?;

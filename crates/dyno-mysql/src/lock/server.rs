@@ -79,9 +79,15 @@ fn lock_refusal(
     target: &str,
 ) -> TargetError {
     match holder_id(connection, name) {
-        Ok(id) => {
-            server_busy(target, current_holder, None, &format!("what hangs ends by KILL {id} on the server"))
-        }
+        Ok(id) => server_busy(
+            target,
+            current_holder,
+            None,
+            &format!(
+                "if it hangs, end it with KILL {id} on the \
+                server"
+            ),
+        ),
         Err(error) => error,
     }
 }

@@ -162,6 +162,6 @@ fn no_row(body: &[u8]) -> MySqlWireError {
     if body.first() == Some(&ERROR) {
         refused(body)
     } else {
-        MySqlWireError::protocol("no row where one was due")
+        MySqlWireError::protocol("no row where one was expected")
     }
 }

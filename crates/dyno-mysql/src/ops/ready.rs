@@ -87,7 +87,7 @@ pub(super) fn prepare(
             .map_err(|error| not_prepared(error, setup, name))?;
         if usize::from(prepared.parameters) != params.len() {
             let (marks, types) = (prepared.parameters, params.len());
-            let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
+            let message = format!("statement {name} has {marks} parameter markers, but {types} types");
             return Err(TargetError::new(TargetErrorKind::Unsupported, message));
         }
         columns.push(column_defs);
@@ -160,7 +160,8 @@ impl MySqlPreparedSession {
 /// The error if values cannot be inserted into the text of the statement `name`.
 fn unsupported_marks(name: &str) -> TargetError {
     let message = format!(
-        "statement {name}: the server sees marks of parameters where none are to be seen, as in a comment that it executes;          take them out, or use protocol = \"prepared\""
+        "statement {name}: the server reads parameter markers at places where Dyno sees none, for example \
+        in a comment that it executes; remove them, or use protocol = \"prepared\""
     );
     TargetError::new(TargetErrorKind::Unsupported, message)
 }

@@ -263,7 +263,7 @@ fn row_count_of(statement: &Statement, result: MySqlStatementResult) -> Result<u
 
 #[cold]
 fn no_number(statement: &Statement) -> Box<OpError> {
-    let message = format!("the first column that statement {} returns is no integer", statement.name);
+    let message = format!("the first column that statement {} returns is not an integer", statement.name);
     OpError::fatal("answer", message)
 }
 
@@ -293,7 +293,7 @@ fn open_ledger(
 /// prepared, and older loads have not created all procedures.
 fn slice_error(mut error: Box<OpError>) -> Box<OpError> {
     if error.code == "1305" {
-        error.message.push_str(": load the data again, `dyno load` adds the procedures that are missing");
+        error.message.push_str(": load the data again; `dyno load` adds the missing procedures");
     }
     error
 }

@@ -62,10 +62,8 @@ impl MySqlTextStatement {
         }
         // The packet also contains the command byte before it.
         if sql.len() >= PACKET_BYTES_MAX {
-            let message = format!(
-                "the statement with its values is {} bytes long, and 16 MiB is the most that is sent",
-                sql.len()
-            );
+            let message =
+                format!("the statement with its values is {} bytes long, the limit is 16 MiB", sql.len());
             return Err(OpError::fatal("values", message));
         }
         packet.clear();
@@ -79,7 +77,7 @@ impl MySqlTextStatement {
 
 #[cold]
 fn no_number(place: usize, number: f64) -> Box<OpError> {
-    OpError::fatal("values", format!("value {} is {number}, which no number of MySQL is", place + 1))
+    OpError::fatal("values", format!("value {} is {number}, which is not a MySQL number", place + 1))
 }
 
 /// Whether a text is a valid decimal literal: digits, an optional sign and an optional point.

@@ -129,7 +129,7 @@ impl MySqlSliceCalls {
                 numbers = numbers_of(row, call.results());
             }
         })?;
-        done(&numbers).ok_or_else(|| MySqlWireError::protocol("a slice's result of another shape"))
+        done(&numbers).ok_or_else(|| MySqlWireError::protocol("a slice result of unexpected shape"))
     }
 
     /// Encodes the operations as the procedure of `call` expects them.

@@ -134,8 +134,7 @@ fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), Box<OpError>> {
     });
     let bytes = HEAD_BYTES + values.len() * PARAMETER_BYTES + texts.sum::<usize>();
     if bytes > PACKET_BYTES_MAX {
-        let message =
-            format!("the values are {bytes} bytes long together, and 16 MiB is the most that is sent");
+        let message = format!("the values are {bytes} bytes long together, the limit is 16 MiB");
         return Err(OpError::fatal("values", message));
     }
     Ok(())

@@ -59,7 +59,7 @@ impl MySqlColumnDef {
             fields.u32()?;
             Some(Self { kind: fields.u8()?, unsigned: fields.u16()? & UNSIGNED != 0, binary })
         };
-        read().ok_or_else(|| MySqlWireError::protocol("a definition of a column that ends too early"))
+        read().ok_or_else(|| MySqlWireError::protocol("a truncated column definition"))
     }
 
     /// Whether it holds integers or decimal numbers; sums of integers are decimal.

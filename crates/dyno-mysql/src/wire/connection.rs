@@ -63,7 +63,7 @@ impl MySqlOkPacket {
             fields.number()?;
             Some(Self { rows_affected, status: fields.u16()?, warnings: fields.u16()? })
         };
-        read().ok_or_else(|| MySqlWireError::protocol("an OK that ends too early"))
+        read().ok_or_else(|| MySqlWireError::protocol("a truncated OK packet"))
     }
 }
 
@@ -149,7 +149,7 @@ impl MySqlConnection {
                 return Ok(self.record_ok(end_packet));
             }
             let row = row(body, columns);
-            rows.push(row.ok_or_else(|| MySqlWireError::protocol("a row that ends too early"))?);
+            rows.push(row.ok_or_else(|| MySqlWireError::protocol("a truncated row"))?);
         }
     }
 

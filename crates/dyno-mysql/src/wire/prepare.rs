@@ -39,8 +39,8 @@ impl MySqlConnection {
             fields.u8()?;
             Some((fields.u32()?, fields.u16()?, fields.u16()?))
         };
-        let (id, columns, parameters) = read()
-            .ok_or_else(|| MySqlWireError::protocol("the answer to a preparation that ends too early"))?;
+        let (id, columns, parameters) =
+            read().ok_or_else(|| MySqlWireError::protocol("a truncated answer to a prepare request"))?;
         // Definitions of parameters and columns, without the end-of-list packets of older protocols.
         for _ in 0..parameters {
             mark(self.next_body()?);

@@ -234,7 +234,7 @@ fn what_somebody_changed_is_found_before_a_run() {
         spoiled(
             "UPDATE dyno_scan_1 SET c7 = CONCAT('?', SUBSTR(c7, 2)) WHERE custid = 30",
             "SELECT 1",
-            "key 30 that holds other text",
+            "key 30 that has other text",
         );
         spoiled("DELETE FROM dyno_rows_1 WHERE custid = 60", "SELECT 1", "custid from 1 to 59");
     });

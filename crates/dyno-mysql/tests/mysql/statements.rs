@@ -236,7 +236,7 @@ fn integers_of_every_kind_are_numbers() {
     on_each_protocol(sql, &statements, |_, session| {
         ask(session);
         let text = session.execute(12, &[]).unwrap_err();
-        assert!(text.class == ErrorClass::Fatal && text.message.contains("no integer"), "{text}");
+        assert!(text.class == ErrorClass::Fatal && text.message.contains("not an integer"), "{text}");
         ask(session);
     });
 }
@@ -392,7 +392,7 @@ fn statements_that_cannot_be_prepared_say_which_and_why() {
             "{missing_table}"
         );
         let marks = refused(read("SELECT ? + ?", &[Type::Int], ResultKind::Number));
-        assert!(marks.message.contains("statement read has 2 marks of parameters, and 1 types"), "{marks}");
+        assert!(marks.message.contains("statement read has 2 parameter markers, but 1 types"), "{marks}");
         let wrong = refused(read("SELEC 1", &[], ResultKind::Number));
         assert_eq!(wrong.kind, TargetErrorKind::Database, "{wrong}");
     });
@@ -512,7 +512,7 @@ fn holder_of_a_row_lock_is_named() {
         std::thread::scope(|scope| {
             let waiting =
                 scope.spawn(move || waiter.ask(SessionRequest::Execute(StatementId(0), &[])).unwrap().rows);
-            let named = format!("; in their way: process {}", holder.id());
+            let named = format!("; blocked by: process {}", holder.id());
             let is_named = || target.stuck().unwrap().is_some_and(|stuck| stuck.words.contains(&named));
             let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
             while !is_named() {

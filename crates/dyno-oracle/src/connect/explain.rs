@@ -18,15 +18,20 @@ pub(super) fn no_password(config: &OracleConnectConfig) -> TargetError {
 /// No reply arrived within the limit.
 pub(super) fn too_late(config: &OracleConnectConfig) -> TargetError {
     let (endpoint, seconds) = (config.endpoint_words(), config.connect_timeout.as_secs_f64());
-    TargetError::unreachable(format!("{endpoint} gave no connection to a database within {seconds} s (target.connect_timeout)"),
+    TargetError::unreachable(format!(
+        "{endpoint} did not connect to a database within {seconds} s \
+        (target.connect_timeout)"
+    ))
+    .hint(
+        "check that host and port are those of an Oracle listener that is not overloaded, and that \
+        protocol (tcp or tcps) matches the port",
     )
-    .hint("check that host and port are those of an Oracle listener that is not overloaded, and that protocol (tcp or tcps) is the port's")
 }
 
 /// The reply was not Oracle's protocol.
 pub(super) fn no_oracle(config: &OracleConnectConfig) -> TargetError {
     let endpoint = config.endpoint_words();
-    TargetError::unreachable(format!("what answers at {endpoint} does not speak Oracle's protocol")).hint(
+    TargetError::unreachable(format!("the server at {endpoint} does not use Oracle's protocol")).hint(
         "check that host and port are those of an Oracle listener (`lsnrctl status` on its host shows them)",
     )
 }
@@ -42,14 +47,15 @@ pub(super) fn panicked(panic: &str, config: &OracleConnectConfig) -> TargetError
     if panic.contains("auth.rs") {
         let user = &config.user;
         let message = format!(
-            "the password of {user} at {endpoint} is stored with a verifier of version 11 or older, which Dyno cannot use"
+            "the password of {user} at {endpoint} is stored with a verifier of version 11 or older, which \
+            Dyno does not support"
         );
         return TargetError::denied(message).hint(format!(
             "set a new password (ALTER USER {user} IDENTIFIED BY …) where SQLNET.ALLOWED_LOGON_VERSION_SERVER is 12 or more"
         ));
     }
     if panic.contains(ENCRYPTION_PLACE) {
-        let message = format!("{endpoint} requires native network encryption, which Dyno cannot do");
+        let message = format!("{endpoint} requires native network encryption, which Dyno does not support");
         return TargetError::unsupported(message).hint(
             "use TLS (protocol=tcps), or set SQLNET.ENCRYPTION_SERVER = ACCEPTED on the database's host",
         );
@@ -68,7 +74,7 @@ pub(super) fn refused(error: &oracledb::Error, config: &OracleConnectConfig) -> 
     match error.kind() {
         ErrorKind::InvalidServiceName(_, service, host, port) => unreachable(
             format!("the listener at {host}:{port} knows no service {service:?} (ORA-12514)"),
-            "name a service that `lsnrctl status` lists on the listener's host; a PDB that is not open has none",
+            "name a service that `lsnrctl status` lists on the listener's host; a closed PDB has none",
         ),
         ErrorKind::InvalidSid(_, sid, host, port) => unreachable(
             format!("the listener at {host}:{port} knows no SID {sid:?} (ORA-12505)"),
@@ -78,40 +84,56 @@ pub(super) fn refused(error: &oracledb::Error, config: &OracleConnectConfig) -> 
             format!("the listener at {host}:{port} refused the connection (ORA-{number:05})"),
             match number {
                 12_516 | 12_518..=12_520 => {
-                    "the instance takes no more sessions: plan fewer, or raise its setting processes"
+                    "the instance accepts no more sessions: plan fewer, or raise its setting processes"
                 }
                 12_170 | 12_535 | 12_547 | 12_608 => {
-                    "the listener gave up on the client: look for packets that are lost on the way, or raise SQLNET.INBOUND_CONNECT_TIMEOUT"
+                    "the listener timed out while it waited for the client: check for packet loss, or \
+                    raise SQLNET.INBOUND_CONNECT_TIMEOUT"
                 }
                 12_526..=12_529 => "the instance is restricted, or its service is blocked: open it",
-                12_521 => "the listener knows the service and not the instance: take ?instance= out of the URL",
-                _ => "look into the listener's log on its host (listener.log, or log.xml)",
+                12_521 => {
+                    "the listener knows the service but not the instance: remove ?instance= from the \
+                    URL"
+                }
+                _ => "check the listener's log on its host (listener.log, or log.xml)",
             },
         ),
         ErrorKind::UnexpectedRefuse(_) => unreachable(
             format!("the listener at {endpoint} refused the connection without a reason"),
-            "look into the listener's log on its host, and at its valid_node_checking",
+            "check the listener's log on its host, and its valid_node_checking",
         ),
         ErrorKind::CallTimeoutExceeded => too_late(config),
         ErrorKind::DeadConnection | ErrorKind::StreamOperation | ErrorKind::UnexpectedError => {
             let tcps = matches!(config.endpoint, Endpoint::Listener { protocol: OracleNetProtocol::Tcp, .. });
-            let tls = if tcps { "; a port for TLS wants protocol=tcps" } else { "" };
+            let tls = if tcps { "; a TLS port requires protocol=tcps" } else { "" };
             unreachable(
                 format!("no Oracle listener can be reached at {endpoint}: {}", one_line(error)),
-                &format!("check that the listener runs, host and port, and that no firewall is between{tls}"),
+                &format!(
+                    "check host and port, that the listener runs, and that no firewall blocks the \
+                    connection{tls}"
+                ),
             )
         }
-        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {endpoint} could be made: {}", one_line(error)),
-        )
-        .hint("give the authority's certificate by wallet=FOLDER with ewallet.pem, and connect by a name that is in the server's certificate"),
+        ErrorKind::TlsOperation => TargetError::denied(format!(
+            "cannot establish a TLS connection to \
+            {endpoint}: {}",
+            one_line(error)
+        ))
+        .hint(
+            "name the authority's certificate with wallet=FOLDER, a folder with ewallet.pem, and connect \
+            to a name in the server's certificate",
+        ),
         ErrorKind::WalletUnreadable(_)
         | ErrorKind::WalletPasswordMissingOrInvalid(..)
         | ErrorKind::WalletPrivateKeyInvalid(_)
-        | ErrorKind::PemFileOperation => TargetError::denied(format!("the wallet cannot be used: {}", one_line(error)),
-        )
-        .hint("wallet=FOLDER is the folder of ewallet.pem; the password of an encrypted key comes from DYNO_WALLET_PASSWORD"),
+        | ErrorKind::PemFileOperation => {
+            TargetError::denied(format!("the wallet cannot be used: {}", one_line(error))).hint(
+                "wallet=FOLDER names the folder of ewallet.pem; DYNO_WALLET_PASSWORD holds the password of \
+            an encrypted key",
+            )
+        }
         ErrorKind::NoConfigDir => unsupported(
-            format!("{endpoint} cannot be looked up: no folder of tnsnames.ora is known"),
+            format!("{endpoint} cannot be resolved: the folder of tnsnames.ora is unknown"),
             "set TNS_ADMIN, or write tns-admin=FOLDER into the URL",
         ),
         ErrorKind::TnsAliasNotFound(file, alias) => unsupported(
@@ -120,9 +142,9 @@ pub(super) fn refused(error: &oracledb::Error, config: &OracleConnectConfig) -> 
         ),
         ErrorKind::ServerVersionNotSupported => unsupported(
             format!("the database at {endpoint} is too old"),
-            "Dyno speaks to Oracle Database 12.2 and later",
+            "Dyno supports Oracle Database 12.2 and later",
         ),
-        _ => unreachable(format!("{endpoint} cannot be connected to: {}", one_line(error)), ""),
+        _ => unreachable(format!("cannot connect to {endpoint}: {}", one_line(error)), ""),
     }
 }
 
@@ -139,7 +161,8 @@ fn by_database(server: OracleError, config: &OracleConnectConfig) -> TargetError
         1033 | 1034 | 1109 => "open the database, and the PDB: ALTER PLUGGABLE DATABASE … OPEN".to_owned(),
         1035 => "the database is in restricted mode: ALTER SYSTEM DISABLE RESTRICTED SESSION".to_owned(),
         12_660 | 12_650 | 12_686 => {
-            "the server demands native network encryption, which Dyno cannot do: use protocol=tcps".to_owned()
+            "the server requires native network encryption, which Dyno does not support: use protocol=tcps"
+                .to_owned()
         }
         _ => server.way_out().to_owned(),
     };

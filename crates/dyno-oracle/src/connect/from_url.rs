@@ -161,7 +161,7 @@ fn alias(url: &TargetUrl) -> Result<Endpoint, TargetError> {
             .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS"));
     }
     if let Some(name) = OF_LISTENER.iter().find(|name| url.param(name).is_some()) {
-        return Err(TargetError::unsupported(format!("{name} goes with a host, and the URL has an alias"))
+        return Err(TargetError::unsupported(format!("{name} requires a host, but the URL has an alias"))
             .hint("write it into the alias in tnsnames.ora, or give HOST:PORT"));
     }
     Ok(Endpoint::Alias(plain("the alias", &url.path)?.to_owned()))
@@ -255,7 +255,7 @@ mod tests {
             ("oracle://db1/b", "no user", "USER@HOST"),
             ("oracle://me@db1/", "no service", "/SERVICE"),
             ("oracle://me@/", "neither a host", "ALIAS"),
-            ("oracle://me@/X?server=shared", "server goes with a host", "tnsnames.ora"),
+            ("oracle://me@/X?server=shared", "server requires a host", "tnsnames.ora"),
             ("oracle://me@db1/b?colour=red", "colour", "tablespace"),
             ("oracle://me@db1/b?sid=x", "sid", "not both"),
             ("oracle://me@db1/b?protocol=udp", "udp", "tcps"),

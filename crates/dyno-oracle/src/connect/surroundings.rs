@@ -58,7 +58,8 @@ pub(super) fn located(url: &TargetUrl, environment: Environment) -> Result<Targe
         return match environment.var("ORACLE_SID") {
             None => Ok(url.clone()),
             Some(sid) => Err(TargetError::unsupported(format!(
-                "the URL names no database, and ORACLE_SID={sid} is reached without a listener, which Dyno cannot do"
+                "the URL names no database, and ORACLE_SID={sid} needs a connection without a listener, \
+                which Dyno does not support"
             ))
             .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@HOST/?sid=SID")),
         };

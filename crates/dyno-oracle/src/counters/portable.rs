@@ -18,8 +18,8 @@ pub(super) struct OracleCounterFacts {
 }
 
 /// The reason why a figure of the instance is absent.
-const HIDDEN: &str =
-    "this container sees no row of the whole instance (con_id 0), and its own rows are not the instance's";
+const HIDDEN: &str = "this container cannot see rows of the whole instance (con_id 0), and its own rows do not cover the \
+    instance";
 
 /// A value, or the reason why it is absent.
 type OracleCounterResult = Result<f64, String>;
@@ -45,7 +45,7 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &OracleCounterFacts) {
         (Counter::Rollbacks, native.session_statistic("user rollbacks")),
         (Counter::Executions, native.session_statistic("execute count")),
         (Counter::RowsRead, native.rows_read()),
-        (Counter::RowsWritten, Err("Oracle counts no rows that statements write".to_owned())),
+        (Counter::RowsWritten, Err("Oracle does not count the rows that statements write".to_owned())),
         (Counter::DbTime, native.get("time", "DB time")),
         (Counter::CpuTime, native.get("time", "DB CPU")),
     ];

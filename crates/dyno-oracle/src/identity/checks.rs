@@ -22,7 +22,8 @@ pub(super) fn reach(facts: &OraclePreflightFacts) -> Advice {
     ok(
         "reach",
         format!(
-            "connected to {}{container}, service {}, instance {}{rac}, as {}, {how}; it runs on {where_it_is}",
+            "connected to {}{container}, service {}, instance {}{rac}, as {}, {how}; the server is on \
+            {where_it_is}",
             session.database, session.service, session.instance, session.user
         ),
     )
@@ -35,8 +36,11 @@ pub(super) fn packet_size(sdu: Option<u32>) -> Option<Advice> {
     sdu.filter(|bytes| *bytes > USUAL).map(|bytes| {
         note(
             "packet_size",
-            format!("sdu is {bytes}, but the driver ignores a smaller size in the server's answer: on such a server, long requests fail"),
-            "set DEFAULT_SDU_SIZE on the database's host as high, or leave sdu out of the URL",
+            format!(
+                "sdu is {bytes}, but the driver ignores a smaller size in the server's answer: long \
+                requests fail on such a server"
+            ),
+            "set DEFAULT_SDU_SIZE on the database's host to the same size, or leave sdu out of the URL",
         )
     })
 }
@@ -46,7 +50,7 @@ pub(super) fn client_settings(without_effect: &[String]) -> Option<Advice> {
     let names = (!without_effect.is_empty()).then(|| without_effect.join(", "))?;
     Some(note(
         "client_settings",
-        format!("{names}: set for Oracle's own clients, without effect on sessions of Dyno"),
+        format!("{names}: these settings are for Oracle's own clients and do not affect Dyno's sessions"),
         "write parameters of connections into the URL; set NLS parameters in the database, or by a logon trigger",
     ))
 }
@@ -60,8 +64,8 @@ pub(super) fn version(facts: &OraclePreflightFacts) -> Advice {
     if facts.release.0 > NEWEST && facts.release.0 != 26 {
         return warn(
             "version",
-            format!("{server_version} is newer than any that Dyno was written for"),
-            "look at the audit: counters may have changed their meaning",
+            format!("{server_version} is newer than any version that Dyno was written for"),
+            "check the audit: counters may have changed their meaning",
         );
     }
     ok("version", server_version.clone())
@@ -76,28 +80,25 @@ pub(super) fn privileges(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) ->
         return advice(
             "privileges",
             severity,
-            format!("user {user} has not {}", missing.join(", ")),
-            format!(
-                "GRANT {} TO {user}; `dyno check --grants` prints all that is of use",
-                missing.join(", ")
-            ),
+            format!("user {user} lacks {}", missing.join(", ")),
+            format!("GRANT {} TO {user}; `dyno check --grants` prints all useful grants", missing.join(", ")),
         );
     }
     if !facts.has_quota {
         return advice(
             "privileges",
             severity,
-            format!("user {user} may not write into tablespace {}", facts.tablespace.name),
+            format!("user {user} cannot write into tablespace {}", facts.tablespace.name),
             format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.tablespace.name),
         );
     }
-    ok("privileges", format!("user {user} may load, run and drop"))
+    ok("privileges", format!("user {user} can load, run and drop"))
 }
 
 /// Whether this user can read the counters.
 pub(super) fn views(facts: &OraclePreflightFacts) -> Advice {
     if facts.unreadable.is_empty() {
-        return ok("views", "all views of counters, waits and settings can be read");
+        return ok("views", "this user can read all views of counters, waits and settings");
     }
     let grants: Vec<String> = facts
         .unreadable
@@ -112,7 +113,7 @@ pub(super) fn views(facts: &OraclePreflightFacts) -> Advice {
     advice(
         "views",
         severity,
-        format!("{} cannot be read, and the figures from there are missing", facts.unreadable.join(", ")),
+        format!("{} cannot be read: their figures will be absent", facts.unreadable.join(", ")),
         format!("by a DBA: {}", grants.join(" ")),
     )
 }
@@ -123,7 +124,7 @@ pub(super) fn sessions(facts: &OraclePreflightFacts, plan: &Plan, needs: &Worklo
     if let Some(most) = facts.sessions_per_user.filter(|most| *most < wanted) {
         return fail(
             "sessions",
-            format!("{wanted} sessions are needed and the profile allows {most} (SESSIONS_PER_USER)"),
+            format!("{wanted} sessions are needed, but the profile allows {most} (SESSIONS_PER_USER)"),
             "raise it, or use fewer sessions",
         );
     }
@@ -133,7 +134,7 @@ pub(super) fn sessions(facts: &OraclePreflightFacts, plan: &Plan, needs: &Worklo
     let (Some((most, name)), Some(there)) = (limits.min(), facts.sessions) else {
         return note(
             "sessions",
-            format!("{wanted} sessions are needed; how many are free cannot be seen"),
+            format!("{wanted} sessions are needed; the number of free sessions is unknown"),
             "GRANT SELECT on SYS.V_$SESSION and SYS.V_$PARAMETER",
         );
     };
@@ -141,14 +142,14 @@ pub(super) fn sessions(facts: &OraclePreflightFacts, plan: &Plan, needs: &Worklo
     if free < wanted {
         return fail(
             "sessions",
-            format!("{wanted} sessions are needed and {free} are free of {name} = {most}"),
+            format!("{wanted} sessions are needed, {free} are free of {name} = {most}"),
             format!(
                 "ALTER SYSTEM SET {name} = {} SCOPE = SPFILE and restart, or use fewer sessions",
                 most + wanted - free
             ),
         );
     }
-    ok("sessions", format!("{wanted} are needed and {free} of {name} = {most} are free"))
+    ok("sessions", format!("{wanted} sessions are needed, {free} of {name} = {most} are free"))
 }
 
 /// Whether the database accepts writes.
@@ -161,8 +162,8 @@ pub(super) fn writable(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) -> A
             None => only_read(&state),
             Some(why) => fail(
                 "writable",
-                format!("{state}, and {why}: loading and updates need a primary that is open for writing"),
-                "give target.url the primary's service",
+                format!("{state}, but {why}: loads and updates need a primary that is open for writing"),
+                "set target.url to the primary's service",
             ),
         };
     }
@@ -174,14 +175,14 @@ pub(super) fn writable(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) -> A
             format!("ALTER TABLESPACE {} ONLINE, or READ WRITE", facts.tablespace.name),
         );
     }
-    ok("writable", "the database takes writes")
+    ok("writable", "the database accepts writes")
 }
 
 /// Whether the plan's block size is that of the tablespace, and one that can hold one row per block.
 pub(super) fn block_size(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
     let (tablespace, wish) = (&facts.tablespace, plan.data.block_size);
     match check_block_bytes(tablespace.block_size).and_then(|()| chosen_block_size(wish, tablespace)) {
-        Ok(own) => ok("block_size", format!("blocks of tablespace {} have {own}", tablespace.name)),
+        Ok(own) => ok("block_size", format!("the block size of tablespace {} is {own}", tablespace.name)),
         Err(error) => failed("block_size", &error),
     }
 }
@@ -193,7 +194,7 @@ pub(super) fn other_sessions(facts: &OraclePreflightFacts) -> Advice {
     match facts.others {
         Some((_, active)) if active > 0 => warn(
             "others",
-            format!("{active} other sessions are at work here; their work is in the counters"),
+            format!("{active} other sessions are active here; the counters include their activity"),
             format!("end them or wait: {list}"),
         ),
         Some((all, _)) if all > 0 => note(
@@ -201,8 +202,8 @@ pub(super) fn other_sessions(facts: &OraclePreflightFacts) -> Advice {
             format!("{all} other sessions are connected and idle"),
             format!("make sure they stay idle: {list}"),
         ),
-        Some(_) => ok("others", "no other user is connected"),
-        None => note("others", "sessions of other users cannot be seen", "GRANT SELECT ON SYS.V_$SESSION"),
+        Some(_) => ok("others", "no other session is connected"),
+        None => note("others", "sessions of other users are not visible", "GRANT SELECT ON SYS.V_$SESSION"),
     }
 }
 
@@ -211,10 +212,13 @@ pub(super) fn result_cache(facts: &OraclePreflightFacts) -> Advice {
     match facts.settings.value("result_cache_mode") {
         Some(mode) if mode.starts_with("FORCE") => warn(
             "result_cache",
-            format!("result_cache_mode is {mode}: repeated reads are answered from it and read no block"),
+            format!(
+                "result_cache_mode is {mode}: the result cache answers repeated reads without reading \
+                a block"
+            ),
             "ALTER SYSTEM SET result_cache_mode = MANUAL",
         ),
-        _ => ok("result_cache", "no result cache answers in place of the tables"),
+        _ => ok("result_cache", "the result cache is not in use"),
     }
 }
 
@@ -224,10 +228,11 @@ pub(super) fn cursor_sharing(facts: &OraclePreflightFacts) -> Advice {
         Some(mode) if mode != "EXACT" => note(
             "cursor_sharing",
             format!(
-                "cursor_sharing is {mode}; Dyno binds all values, and what remains in its blocks would be replaced too"
+                "cursor_sharing is {mode}; Dyno binds all values, and this setting would also replace the \
+                literals in its blocks"
             ),
             "EXACT is the default",
         ),
-        _ => ok("cursor_sharing", "statements are shared as they are"),
+        _ => ok("cursor_sharing", "statements are shared as Dyno sends them"),
     }
 }

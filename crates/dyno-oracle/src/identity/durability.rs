@@ -13,7 +13,8 @@ pub(super) fn commit(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
     match (plan.workload.commit, wait) {
         (Commit::Nowait, Some("FORCE_WAIT")) => fail(
             "commit",
-            "the plan's commits are not to wait, and commit_wait of the instance is FORCE_WAIT, which lets all wait",
+            "the plan's commits should not wait, but commit_wait of the instance is FORCE_WAIT, so all \
+            commits wait",
             "workload.commit = \"wait\", or ALTER SYSTEM RESET commit_wait",
         ),
         (Commit::Plsql, Some(value)) => warn(
@@ -23,13 +24,14 @@ pub(super) fn commit(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
         ),
         (Commit::Nowait, _) => note(
             "commit",
-            "no commit waits for its redo (workload.commit = \"nowait\"): what a crash loses was acknowledged",
-            "workload.commit = \"wait\" measures commits that last",
+            "no commit waits for its redo (workload.commit = \"nowait\"): a crash can lose acknowledged \
+            commits",
+            "workload.commit = \"wait\" measures durable commits",
         ),
         (Commit::Plsql, None) => note(
             "commit",
             "commits run inside PL/SQL, which waits once at the end of a call (workload.commit = \"plsql\")",
-            "workload.commit = \"wait\" lets each commit wait",
+            "with workload.commit = \"wait\" each commit waits",
         ),
         (Commit::Wait, _) => {
             ok("commit", "each commit waits until its redo is on storage, by a setting of Dyno's sessions")
@@ -40,9 +42,9 @@ pub(super) fn commit(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
 /// Whether the window is long enough to include the work that full redo logs cause.
 pub(super) fn redo_logs(facts: &OraclePreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let Some((groups, bytes)) = facts.redo else {
-        return note("redo_logs", "the online redo logs cannot be seen", "GRANT SELECT ON SYS.V_$LOG");
+        return note("redo_logs", "the online redo logs are not visible", "GRANT SELECT ON SYS.V_$LOG");
     };
-    let words = format!("{groups} redo logs of {} MiB and more", bytes >> 20);
+    let words = format!("{groups} redo logs of {} MiB or more", bytes >> 20);
     if !needs.writes() {
         return ok("redo_logs", format!("the run only reads; there are {words}"));
     }
@@ -50,11 +52,10 @@ pub(super) fn redo_logs(facts: &OraclePreflightFacts, plan: &Plan, needs: &Workl
         Length::Time(time) => note(
             "redo_logs",
             format!(
-                "there are {words}; until updates have filled all of them once, blocks are written lazily and updates look cheaper"
+                "there are {words}; until updates have filled all of them once, block writes are delayed \
+                and updates appear cheaper"
             ),
-            format!(
-                "for figures that last, let the warm-up and the window of {time} fill them several times"
-            ),
+            format!("for stable figures, let the warm-up and the window of {time} fill them several times"),
         ),
         Length::Ops(_) => ok("redo_logs", words),
     }
@@ -65,17 +66,17 @@ pub(super) fn logging(facts: &OraclePreflightFacts) -> Advice {
     let Some([log_mode, force, .., protection]) = &facts.database else {
         return note(
             "logging",
-            "log mode and force logging cannot be seen",
+            "log mode and force logging are not visible",
             "GRANT SELECT ON SYS.V_$DATABASE",
         );
     };
     let standby = if protection == "MAXIMUM PERFORMANCE" {
         String::new()
     } else {
-        format!("; commits wait for a standby too ({protection})")
+        format!("; commits also wait for a standby ({protection})")
     };
     let nologging = if force == "YES" {
-        "; force logging is on, so an index is built with redo whatever ?index-logging says"
+        "; force logging is on, so index builds write redo regardless of ?index-logging"
     } else {
         ""
     };

@@ -36,9 +36,14 @@ pub(crate) fn instance(
     let is_cluster = settings::read(connection)?.value("cluster_database") == Some("TRUE");
     if is_cluster && !config.one_instance && !sees_instances(connection)? {
         // Sessions and observer may be on different instances, and so may those of another target.
-        return Err(TargetError::privilege("this user cannot see which instances of the cluster serve the target, so it cannot be distinguished from other targets",
+        return Err(TargetError::privilege(
+            "this user cannot see which instances of the cluster serve the \
+            target, so Dyno cannot distinguish it from other targets",
         )
-        .hint(format!("GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME", config.user)));
+        .hint(format!(
+            "GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME",
+            config.user
+        )));
     }
     Ok(instance_of(&session, &[(&session.instance, &session.host)]))
 }

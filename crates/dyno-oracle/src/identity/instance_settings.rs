@@ -53,7 +53,7 @@ fn huge_pages(facts: &OraclePreflightFacts, sessions: u32) -> Option<Advice> {
     if settings.values.is_empty() {
         return Some(note(
             "huge_pages",
-            "it cannot be seen whether the SGA uses huge pages",
+            "whether the SGA uses huge pages is unknown",
             "GRANT SELECT ON SYS.V_$PARAMETER",
         ));
     }
@@ -79,8 +79,11 @@ fn huge_pages(facts: &OraclePreflightFacts, sessions: u32) -> Option<Advice> {
         "FALSE" => note("huge_pages", "use_large_pages is FALSE", only),
         _ => note(
             "huge_pages",
-            format!("use_large_pages is {mode}: what finds no huge page at startup is in small ones{cost}"),
-            format!("the alert log says at startup how many were found; to be certain, {only}"),
+            format!(
+                "use_large_pages is {mode}: memory that finds no huge page at startup uses small \
+                pages{cost}"
+            ),
+            format!("the alert log reports at startup how many were found; to be certain, {only}"),
         ),
     })
 }
@@ -107,7 +110,7 @@ fn async_io(facts: &OraclePreflightFacts) -> Advice {
         },
         None => note(
             "async_io",
-            "it cannot be seen whether requests to files are asynchronous",
+            "whether requests to files are asynchronous is unknown",
             "GRANT SELECT ON SYS.V_$PARAMETER",
         ),
     }
@@ -121,7 +124,7 @@ fn direct_nfs(facts: &OraclePreflightFacts) -> Option<Advice> {
         format!(
             "direct NFS serves files from {servers} mounts: the host's own NFS and disk counters do not see these requests"
         ),
-        "compare with V$DNFS_STATS and with what the filer counts",
+        "compare with V$DNFS_STATS and with the filer's counters",
     ))
 }
 
@@ -134,13 +137,14 @@ fn processors(facts: &OraclePreflightFacts) -> Advice {
         (Some(plan), true) => warn(
             "processors",
             format!(
-                "cpu_count was set to {count} and resource_manager_plan is {plan}: sessions beyond {count} at work wait for `resmgr:cpu quantum`, while the host's processors may be idle"
+                "cpu_count was set to {count} and resource_manager_plan is {plan}: active sessions beyond \
+                {count} wait for `resmgr:cpu quantum`, while the host's processors may be idle"
             ),
             "expect the limit at this number, or ALTER SYSTEM RESET cpu_count for the measurement",
         ),
         (Some(plan), false) => note(
             "processors",
-            format!("resource_manager_plan is {plan}: it may hold sessions back (`resmgr:cpu quantum`)"),
+            format!("resource_manager_plan is {plan}: it may throttle sessions (`resmgr:cpu quantum`)"),
             "ALTER SYSTEM SET resource_manager_plan = '' for the measurement; a maintenance window may set it again",
         ),
         (None, true) => note(
@@ -164,7 +168,8 @@ fn database_writers(facts: &OraclePreflightFacts) -> Option<Advice> {
         true => note(
             "database_writers",
             format!(
-                "db_writer_processes was set to {writers}, and Oracle would start {due}: sessions may wait for clean buffers (`free buffer waits`)"
+                "db_writer_processes was set to {writers}, but Oracle would start {due}: sessions may wait \
+                for clean buffers (`free buffer waits`)"
             ),
             "ALTER SYSTEM RESET db_writer_processes SCOPE = SPFILE and restart",
         ),
@@ -186,9 +191,10 @@ fn log_switches(facts: &OraclePreflightFacts) -> Option<Advice> {
         false => note(
             "log_switches",
             format!(
-                "{words}: each switch starts a checkpoint, and sessions wait (`log file switch`) where it is not done in time"
+                "{words}: each switch starts a checkpoint, and sessions wait (`log file switch`) if it \
+                does not finish in time"
             ),
-            "make the logs so large that one lasts for 15 to 20 minutes of this load",
+            "size the logs so that one lasts for 15 to 20 minutes of this load",
         ),
     })
 }
@@ -224,8 +230,8 @@ mod tests {
             ("huge_pages", &[("use_large_pages", "FALSE")], &[sga], Warn, "12.5 GiB of page tables"),
             ("huge_pages", &[("use_large_pages", "FALSE")], &[("sga_target", "1048576")], Note, "is FALSE"),
             ("huge_pages", &[], &[("use_large_pages", "TRUE"), sga], Note, "12.5 GiB of page tables"),
-            ("huge_pages", &[], &[], Note, "cannot be seen"),
-            ("async_io", &[], &[], Note, "cannot be seen"),
+            ("huge_pages", &[], &[], Note, "is unknown"),
+            ("async_io", &[], &[], Note, "is unknown"),
             ("async_io", &[("disk_asynch_io", "FALSE")], &[], Warn, "waits for one request"),
             ("async_io", &[], &[("disk_asynch_io", "TRUE"), ("filesystemio_options", "none")], Note, "NONE"),
             (
@@ -235,19 +241,13 @@ mod tests {
                 Ok,
                 "asynchronous",
             ),
-            (
-                "processors",
-                &[("cpu_count", "4")],
-                &[("resource_manager_plan", "P1")],
-                Warn,
-                "beyond 4 at work",
-            ),
+            ("processors", &[("cpu_count", "4")], &[("resource_manager_plan", "P1")], Warn, "beyond 4 wait"),
             (
                 "processors",
                 &[],
                 &[("cpu_count", "4"), ("resource_manager_plan", "P1")],
                 Note,
-                "hold sessions back",
+                "throttle sessions",
             ),
             ("processors", &[("cpu_count", "4")], &[], Note, "no resource plan enforces it"),
             ("processors", &[], &[("cpu_count", "4")], Ok, "the instance's 4 processors"),

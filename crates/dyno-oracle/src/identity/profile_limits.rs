@@ -24,7 +24,7 @@ pub(super) fn profile_limits(facts: &OraclePreflightFacts, plan: &Plan) -> Vec<A
         Some(TimeLimit { setting: name.clone(), most, ends: scope(name)? })
     };
     let user = &facts.session.user;
-    let profile = format!("a profile for {user} without: ALTER PROFILE … LIMIT");
+    let profile = format!("to run without these limits, change the profile of {user}: ALTER PROFILE … LIMIT");
     let times: Vec<TimeLimit> = limits.iter().filter_map(time).collect();
     let way_out = format!("{profile} CONNECT_TIME UNLIMITED IDLE_TIME UNLIMITED");
     let mut findings = vec![dyno_engine::time_limits(&times, plan, &way_out)];
@@ -32,7 +32,7 @@ pub(super) fn profile_limits(facts: &OraclePreflightFacts, plan: &Plan) -> Vec<A
     let work: Vec<String> = work.map(|(name, most)| format!("{name} = {most}")).collect();
     if !work.is_empty() {
         let text =
-            format!("the profile of {user} ends sessions or calls that work more: {}", work.join(", "));
+            format!("the profile of {user} ends sessions or calls above these limits: {}", work.join(", "));
         findings.push(warn("profile_limits", text, format!("{profile} these UNLIMITED")));
     }
     findings

@@ -25,10 +25,10 @@ pub(super) fn tablespace(facts: &OraclePreflightFacts) -> Advice {
         return note(
             "tablespace",
             format!(
-                "tablespace {} compresses tables by default; Dyno's are made NOCOMPRESS",
+                "tablespace {} compresses tables by default; Dyno creates its tables with NOCOMPRESS",
                 tablespace.name
             ),
-            "nothing is to be done",
+            "no action is needed",
         );
     }
     if tablespace.space_management != "AUTO" {
@@ -63,13 +63,14 @@ pub(super) fn file_io(facts: &OraclePreflightFacts) -> Advice {
         Some(mode) => note(
             "file_io",
             format!(
-                "filesystemio_options is {mode}: files in a file system are read through the page cache, which may answer instead of the storage; ASM, Exadata and direct NFS bypass it anyway"
+                "filesystemio_options is {mode}: reads of files in a file system go through the page \
+                cache, which may answer instead of storage; ASM, Exadata and direct NFS bypass it"
             ),
             "ALTER SYSTEM SET filesystemio_options = SETALL SCOPE = SPFILE and restart",
         ),
         None => note(
             "file_io",
-            "whether files bypass the page cache cannot be seen",
+            "whether files bypass the page cache is unknown",
             "GRANT SELECT ON SYS.V_$PARAMETER",
         ),
     }
@@ -90,7 +91,7 @@ pub(super) fn cache(facts: &OraclePreflightFacts, size: DataSize) -> Advice {
     else {
         return note(
             "cache",
-            format!("{subject} {}; how large the buffer cache is cannot be seen", human(data)),
+            format!("{subject} {}; the size of the buffer cache is unknown", human(data)),
             "GRANT SELECT ON SYS.V_$SGAINFO",
         );
     };
@@ -98,8 +99,8 @@ pub(super) fn cache(facts: &OraclePreflightFacts, size: DataSize) -> Advice {
     if data <= cache {
         return note(
             "cache",
-            format!("{comparison}: once warm, most reads are logical and few reach the storage"),
-            "to measure storage, load more than fits, such as four times the cache",
+            format!("{comparison}: once warm, most reads are logical and few reach storage"),
+            "to measure storage, load more than fits, for example four times the cache",
         );
     }
     note(
@@ -120,12 +121,12 @@ fn inserted_bytes(plan: &Plan, needs: &WorkloadNeeds, block_size: u64) -> u64 {
 /// Whether there is space for rows that are inserted into loaded tables; `quota_left` is the rest of the
 /// quota, if there is one.
 fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Advice {
-    let loaded = format!("the data is loaded already ({})", human(loaded));
+    let loaded = format!("the data is already loaded ({})", human(loaded));
     match quota_left.filter(|left| *left < inserted) {
         Some(left) => note(
             "space",
             format!(
-                "{loaded}; inserts take up to {}, and the quota leaves {} beside what earlier runs have taken",
+                "{loaded}; inserts take up to {}, but the quota leaves {} after the rows of earlier runs",
                 human(inserted),
                 human(left)
             ),
@@ -151,22 +152,22 @@ pub(super) fn space(
     if let Some(left) = facts.quota_left.filter(|left| *left < needed) {
         return fail(
             "space",
-            format!("a load needs {}, and the quota on {name} leaves {}", human(needed), human(left)),
+            format!("a load needs {}, but the quota on {name} leaves {}", human(needed), human(left)),
             format!("ALTER USER {} QUOTA UNLIMITED ON {name}, or load less", facts.session.user),
         );
     }
     match facts.free_bytes {
         Some(free) if free >= needed => {
-            ok("space", format!("a load needs {}, and {} are free in {name}", human(needed), human(free)))
+            ok("space", format!("a load needs {}, {} are free in {name}", human(needed), human(free)))
         }
         free => note(
             "space",
             format!(
-                "a load needs {}, and {} are free in the files of {name} as they are; files may grow",
+                "a load needs {}, {} are free in the files of {name} at their present size; files may grow",
                 human(needed),
                 human(free.unwrap_or(0))
             ),
-            "a DBA sees in DBA_DATA_FILES whether they may grow (AUTOEXTENSIBLE, MAXBYTES)",
+            "DBA_DATA_FILES shows a DBA whether they may grow (AUTOEXTENSIBLE, MAXBYTES)",
         ),
     }
 }

@@ -24,8 +24,12 @@ pub(super) fn read_session_identity(
     connection: &OracleConnection,
 ) -> Result<OracleSessionIdentity, TargetError> {
     let rows = connection.rows(&sql::WHO.text(), &[])?;
-    let row =
-        rows.first().ok_or_else(|| TargetError::database("the database does not say who this session is"))?;
+    let row = rows.first().ok_or_else(|| {
+        TargetError::database(
+            "the database does not report the identity of \
+            this session",
+        )
+    })?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();
     Ok(OracleSessionIdentity {
         user: text(0),

@@ -41,7 +41,7 @@ pub(super) fn remove(
     let tables = split_by_owner(connection)?.0;
     for table in &tables {
         connection.run(&sql::DROP_TABLE.with(&[("table", &quoted(&table.name))]), &[]).map_err(|error| {
-            explain(error, &format!("table {}, which Dyno made, cannot be dropped", table.name), config)
+            explain(error, &format!("table {}, which Dyno created, cannot be dropped", table.name), config)
         })?;
     }
     Ok(tables.iter().map(OracleExistingTable::item).collect())

@@ -54,7 +54,7 @@ pub(super) fn verify(
 ) -> Result<Vec<SchemaFacts>, TargetError> {
     let facts = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     note(control, &facts)
-        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
+        .map_err(|error| explain(error, "the end of the load cannot be recorded", loading.loaders.0))?;
     Ok(facts)
 }
 

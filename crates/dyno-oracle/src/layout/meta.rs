@@ -105,7 +105,7 @@ pub(super) fn read(connection: &OracleConnection) -> Result<Option<OracleLoadedL
     let (finished, unfinished) = (named(true), named(false));
     let state = notes.state(spec, rows, |spec| {
         if let Some(name) = tables(spec).iter().map(dictionary_name).find(|name| !finished.contains(name)) {
-            let fault = format!("table {name} is not there any more, or not the one that was loaded");
+            let fault = format!("table {name} no longer exists, or is not the one that was loaded");
             return Err(HOME.broken(fault));
         }
         HOME.facts(&connection.rows(&sql::READ_TABLES.text(), &[])?)

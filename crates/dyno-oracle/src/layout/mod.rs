@@ -91,7 +91,7 @@ pub(super) fn load(
 /// The block size to use: that of the tablespace, which a requested size must equal.
 pub(super) fn chosen_block_size(wish: Option<Bytes>, tablespace: &Tablespace) -> Result<Bytes, TargetError> {
     let (own, whose) =
-        (Bytes(tablespace.block_size), format!("blocks of tablespace {} have", tablespace.name));
+        (Bytes(tablespace.block_size), format!("the block size of tablespace {} is", tablespace.name));
     own_block_size(wish, own, &whose, "name a tablespace of that block size by ?tablespace=NAME")
 }
 

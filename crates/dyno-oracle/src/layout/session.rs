@@ -38,9 +38,10 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &OracleConnectCon
         1031 => format!("GRANT CREATE SESSION, CREATE TABLE TO {user}, by a DBA"),
         1950 | 1536 => format!("ALTER USER {user} QUOTA UNLIMITED ON the tablespace, by a DBA"),
         _ if error.kind == TargetErrorKind::Full => {
-            "make room in the tablespace, or load less; then load again to resume, or drop".to_owned()
+            "free space in the tablespace, or load less data; then load again to resume, or drop".to_owned()
         }
-        955 => "something of that name is not Dyno's: rename it, or load as another user".to_owned(),
+        955 => "an object of that name exists that Dyno did not create: rename it, or load as another user"
+            .to_owned(),
         16_000 => "load on the primary: this database is open for reading only".to_owned(),
         _ => error.hint.clone(),
     };

@@ -49,12 +49,12 @@ fn check_facts(connection: &OracleConnection, spec: &DataSpec, table: &TestTable
     let constraints = connection.rows(&sql::SPOT_CONSTRAINTS.text(), &[("table_name", &name)])?;
     if let Some(constraint) = constraints.first().and_then(|row| row.get(0)) {
         let constraint_fault =
-            format!("has a constraint {constraint}, which every change would have to be checked for");
+            format!("has a constraint {constraint}, which every change would have to check");
         return Err(table_error(&name, &constraint_fault));
     }
     let triggers = connection.rows(&sql::SPOT_TRIGGERS.text(), &[("table_name", &name)])?;
     if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
-        return Err(table_error(&name, &format!("has a trigger {trigger}, which does work of its own")));
+        return Err(table_error(&name, &format!("has a trigger {trigger}, which adds work to operations")));
     }
     Ok(())
 }
@@ -77,7 +77,7 @@ fn index_fault(wanted: &[(String, &str)], index_rows: &[TextRow]) -> Option<Stri
     }
     let mut names = index_rows.iter().filter_map(|row| row.get(0));
     let further = names.find(|name| !wanted.iter().any(|(wanted, _)| wanted == name));
-    further.map(|index| format!("has a further index {index}, which every update would have to keep"))
+    further.map(|index| format!("has a further index {index}, which every update would have to maintain"))
 }
 
 /// Checks the smallest and the largest key.

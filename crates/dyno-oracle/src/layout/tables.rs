@@ -61,7 +61,7 @@ pub(crate) fn check_block_bytes(block_bytes: u64) -> Result<(), TargetError> {
     if BLOCK_BYTES.contains(&block_bytes) {
         return Ok(());
     }
-    let message = format!("blocks of {block_bytes} bytes cannot hold one row of Dyno's each");
+    let message = format!("one row per block is not possible in blocks of {block_bytes} bytes");
     Err(TargetError::unsupported(message)
         .hint("name a tablespace with blocks of 4K, 8K, 16K or 32K by ?tablespace=NAME"))
 }

@@ -32,10 +32,8 @@ pub(crate) fn tablespace(
     let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &wanted)])?;
     let row = rows.first().ok_or_else(|| {
         let name = config.tablespace.as_deref().unwrap_or("the user's default one");
-        TargetError::privilege(format!(
-            "this user may not use the tablespace ({name}), or there is none of that name"
-        ))
-        .hint(format!("ALTER USER {} QUOTA UNLIMITED ON the tablespace, by a DBA", config.user))
+        TargetError::privilege(format!("this user cannot use the tablespace ({name}), or it does not exist"))
+            .hint(format!("ALTER USER {} QUOTA UNLIMITED ON the tablespace, by a DBA", config.user))
     })?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();
     Ok(Tablespace {

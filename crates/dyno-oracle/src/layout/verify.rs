@@ -29,8 +29,8 @@ pub(super) fn measure(
     let off = counted.abs_diff(table.rows) > table.rows / 100;
     if off || below_mark < table.rows || pctfree != 99 {
         let fault = format!(
-            "has {counted} rows in {below_mark} blocks and PCTFREE {pctfree} by its statistics, and {} rows were loaded \
-             with PCTFREE 99",
+            "has {counted} rows in {below_mark} blocks and PCTFREE {pctfree} by its statistics, but {} \
+            rows were loaded with PCTFREE 99",
             table.rows
         );
         return Err(table_error(&name, &fault));
@@ -61,7 +61,7 @@ fn check_totals(
     table: &TestTable,
     [rows, smallest, largest, sum, blocks]: [u128; 5],
 ) -> Result<(), TargetError> {
-    let shared = format!("holds {rows} rows in {blocks} blocks, and one row per block is the method");
+    let shared = format!("has {rows} rows in {blocks} blocks, but the method requires one row per block");
     let fault = keys_fault(table.rows, [rows, smallest, largest, sum]);
     let fault = fault.or_else(|| (blocks != rows).then_some(shared));
     fault.map_or(Ok(()), |fault| Err(table_error(&dictionary_name(table), &fault)))
@@ -69,8 +69,10 @@ fn check_totals(
 
 /// The error for a table that does not match the load.
 pub(super) fn table_error(table: &str, fault: &str) -> TargetError {
-    TargetError::data(format!("table {table} {fault}"))
-        .hint("`dyno load --replace` drops what Dyno made and loads again; check that nobody else writes to tables DYNO_…")
+    TargetError::data(format!("table {table} {fault}")).hint(
+        "`dyno load --replace` drops the objects that Dyno created and loads again; check that no \
+            other user writes to tables DYNO_…",
+    )
 }
 
 #[cfg(test)]
@@ -83,7 +85,7 @@ mod tests {
         let table = TestTable { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 100 };
         assert!(check_totals(&table, [100, 1, 100, 5050, 100]).is_ok());
         for (found, words) in
-            [([99, 1, 100, 5050, 99], "holds 99 rows"), ([100, 1, 100, 5050, 50], "100 rows in 50 blocks")]
+            [([99, 1, 100, 5050, 99], "has 99 rows"), ([100, 1, 100, 5050, 50], "100 rows in 50 blocks")]
         {
             let error = check_totals(&table, found).unwrap_err();
             assert!(error.message.contains(words), "{error}");

@@ -34,7 +34,7 @@ fn read_session_state(config: &OracleConnectConfig, (sid, serial): SessionKey) -
 }
 
 /// The text if no row has these numbers; on RAC another instance may have answered.
-const GONE: &str = "V$SESSION of the instance that answers does not show it";
+const GONE: &str = "V$SESSION of the instance that answered does not show it";
 
 fn describe_session(row: &TextRow) -> String {
     let column = |index| row.get(index).map(str::to_owned);

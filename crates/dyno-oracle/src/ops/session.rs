@@ -106,12 +106,14 @@ impl OracleSession {
     fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<RequestCompletion, Box<OpError>> {
         let Some(statement) = self.setup.statements.get(id.index()) else { return Err(unknown(id)) };
         if self.in_transaction && statement.commits == Commits::Inside {
-            let message =
-                format!("statement {} commits by itself, so it is no step of a transaction", statement.name);
+            let message = format!(
+                "statement {} commits by itself, so it cannot be a step of a transaction",
+                statement.name
+            );
             return Err(OpError::fatal("statement", message));
         }
         if statement.answer == ResultKind::Columns && !is_query(statement) && !is_block(statement) {
-            let message = format!("statement {} is no query, so no column of it can be read", statement.name);
+            let message = format!("statement {} is not a query, so it returns no column", statement.name);
             return Err(OpError::fatal("statement", message));
         }
         let texts = texts(&statement.params, values)?;
@@ -170,8 +172,7 @@ impl OracleSession {
 
     fn begin(&mut self, isolation: Isolation) -> Result<RequestCompletion, Box<OpError>> {
         if isolation == Isolation::RepeatableRead {
-            let message =
-                "Oracle has no isolation REPEATABLE READ: ask for serializable, or for read committed";
+            let message = "Oracle has no isolation REPEATABLE READ: use serializable or read committed";
             return Err(OpError::fatal("isolation", message));
         }
         if let Some(level) = isolation.words() {

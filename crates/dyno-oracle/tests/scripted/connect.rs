@@ -236,7 +236,7 @@ fn server_that_never_answers_the_log_on_is_given_up() {
         let server = server(ScriptedOptions { greeting, ..options }, |_| None);
         let error = target(&server, "?connect-timeout=1").identify().unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error:?}");
-        assert!(error.message.contains("gave no connection to a database within 1 s"), "{error:?}");
+        assert!(error.message.contains("did not connect to a database within 1 s"), "{error:?}");
         assert!(error.hint.contains("overloaded"), "{error:?}");
     });
 }

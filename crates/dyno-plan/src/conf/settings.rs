@@ -193,7 +193,7 @@ impl<'a> KitParameterReader<'a> {
         words: &'static [&'static str],
     ) -> KitParameter<&'static str> {
         self.value(name, default, &words.join(" or "), |text| {
-            words.iter().find(|word| **word == text).copied().ok_or("there is no such word")
+            words.iter().find(|word| **word == text).copied().ok_or("unknown value")
         })
     }
 
@@ -265,7 +265,7 @@ impl<'a> KitParameterReader<'a> {
                 key: None,
                 value: None,
                 problem: format!("no parameter of {} is in it", self.kit.name()),
-                hint: "name the slob.conf or pgio.conf that is to be imported".into(),
+                hint: "give the slob.conf or pgio.conf to import".into(),
             });
         }
         self.errors.sort();

@@ -81,19 +81,18 @@ impl FromStr for HostUrl {
         }
         let (scheme, rest) = text
             .split_once("://")
-            .ok_or_else(|| HostError::new("it is no URL of a machine", format!("write {FORMS}")))?;
-        let scheme = HostScheme::from_name(scheme).ok_or_else(|| {
-            HostError::new("a machine is not looked at in such a way", format!("write {FORMS}"))
-        })?;
+            .ok_or_else(|| HostError::new("not the URL of a host", format!("write {FORMS}")))?;
+        let scheme = HostScheme::from_name(scheme)
+            .ok_or_else(|| HostError::new("unknown way to observe a host", format!("write {FORMS}")))?;
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         let (user, address) = match rest.rsplit_once('@') {
             Some((user, _)) if user.contains(':') => {
                 return Err(HostError {
                     is_secret: true,
                     ..HostError::new(
-                        "the URL holds a password",
-                        "take it out: node_exporter's stands in password_env or password_file beside the URL, and ssh asks nobody here: \
-                         give it a key that an agent holds or that has no passphrase",
+                        "the URL contains a password",
+                        "remove it: for node_exporter use password_env or password_file; for ssh, which \
+                         cannot prompt here, use a key in an ssh agent or a key without a passphrase",
                     )
                 });
             }
@@ -103,7 +102,7 @@ impl FromStr for HostUrl {
         let user = match user.map(|user| decode(user).filter(|user| is_name(user))) {
             Some(None) => return Err(wrong("the user", "write letters, digits, `.`, `_` and `-`")),
             Some(_) if scheme == HostScheme::Agent => {
-                return Err(wrong("the user", "an agent has a name and no user: write agent://NAME"));
+                return Err(wrong("the user", "an agent has no user: write agent://NAME"));
             }
             Some(user) => user,
             None => None,
@@ -124,7 +123,11 @@ impl FromStr for HostUrl {
         let port = match port.map(|port| port.parse().ok().filter(|port| *port > 0)) {
             Some(None) => return Err(wrong("the port", "write a whole number from 1 to 65535")),
             Some(Some(_)) if scheme == HostScheme::Agent => {
-                return Err(wrong("the port", "an agent is met at the NATS server: write agent://NAME"));
+                return Err(wrong(
+                    "the port",
+                    "Dyno reaches an agent through the NATS server: write \
+                                              agent://NAME",
+                ));
             }
             Some(port) => port,
             None => None,

@@ -5,9 +5,9 @@ use super::{PlanKey, PlanKeyKind, PlanSection, at};
 pub(super) const SECTION: PlanSection = PlanSection {
     name: "data",
     title: "the data",
-    doc: "Data that is hard on the platform: one row fills one block, and keys are in random order, so that every row of a \
-          key range costs a visit to a block of its own. Larger than the database's cache, it measures storage; smaller, \
-          it measures memory and CPU.",
+    doc: "One row fills one block, and keys are in random order. Every row of a key range therefore needs a \
+          block of its own. Data larger than the database's cache measures storage; smaller data measures \
+          memory and CPU.",
     keys: &[
         PlanKey::new("data.schemas", PlanKeyKind::Count(1, 10_000, at!(data.schemas)))
             .default("1")
@@ -26,13 +26,16 @@ pub(super) const SECTION: PlanSection = PlanSection {
             .doc("Size of each schema's second table, without an index, for full scans.")
             .example("1.5G"),
         PlanKey::new("data.block_size", PlanKeyKind::BlockSize(at!(data.block_size)))
-            .without("the engine's own")
-            .doc("Block size: SQLite's page size; on servers, the size that the server must have.")
+            .without("the engine's default")
+            .doc(
+                "Block size: the page size on SQLite; on servers, the block size that the server is required \
+                 to have.",
+            )
             .example("8K"),
         PlanKey::new("data.compressible", PlanKeyKind::Count(0, 100, at!(data.compressible)))
             .default("0")
-            .doc("Share of the filler that compresses away.")
-            .more("At 0 nothing repeats: storage that compresses or deduplicates shows its true speed.")
+            .doc("Share of the filler that can be compressed.")
+            .more("At 0 no data repeats, so storage that compresses or deduplicates shows its true speed.")
             .unit("%")
             .example("50"),
         PlanKey::new("data.seed", PlanKeyKind::Number(0, u64::MAX, at!(data.seed)))
@@ -41,8 +44,8 @@ pub(super) const SECTION: PlanSection = PlanSection {
             .example("7"),
         PlanKey::new("data.load_parallel", PlanKeyKind::Count(1, 256, at!(data.load_parallel)))
             .default("2")
-            .doc("Connections that load at the same time.")
-            .more("SQLite has one writer and loads with one.")
+            .doc("Connections that load data in parallel.")
+            .more("SQLite has one writer and always loads with one connection.")
             .example("8")
             .for_servers(),
     ],

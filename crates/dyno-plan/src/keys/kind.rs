@@ -116,7 +116,7 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// The rule for names, as errors state it.
-const NAME: &str = "letters, digits, `_` and `-`, beginning with a letter";
+const NAME: &str = "letters, digits, `_` and `-`, starting with a letter";
 
 impl PlanKeyKind {
     /// Reads and checks `raw`, and stores it in `plan`; URLs must belong to one of `engines`.
@@ -209,7 +209,7 @@ impl PlanKeyKind {
             Self::Names(..) => "list of names",
             Self::Options(..) => "list of options",
             Self::Rates(..) => "list of rates",
-            Self::Hosts(..) => "list of machines",
+            Self::Hosts(..) => "list of hosts",
             Self::Variable(..) | Self::File(..) | Self::Command(..) => "text",
         }
     }
@@ -244,7 +244,7 @@ impl PlanKeyKind {
             Self::Names(..) => format!("each {NAME}"),
             Self::Options(..) => "each the name of an option, `=` and its value".into(),
             Self::Phases(..) => {
-                "1 to 1,000 phases, each step counted; rates 0/s to 100000000/s, 1s to 720h together".into()
+                "1 to 1,000 phases, including each step; rates 0/s to 100000000/s, 1s to 720h together".into()
             }
             Self::Seed(..) => "0 to 2^64 − 1, or `fresh`".into(),
             Self::Word(words, _) => {
@@ -254,13 +254,13 @@ impl PlanKeyKind {
             Self::Url(..) => {
                 "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE`, `mysql://USER@HOST:PORT/DATABASE` or `oracle://USER@HOST:PORT/SERVICE`".into()
             }
-            Self::Urls(..) => "2 to 100 URLs, each as `url` is written".into(),
+            Self::Urls(..) => "2 to 100 URLs, each written like `url`".into(),
             Self::Counts(least, most, _) => {
                 format!("each {}", whole(u64::from(*least), u64::from(*most)))
             }
-            Self::Variable(..) => "letters, digits and underscores, not a digit first".into(),
+            Self::Variable(..) => "letters, digits and underscores, not starting with a digit".into(),
             Self::File(..) => "the path of a file".into(),
-            Self::Hosts(..) => format!("1 to 100 machines, each with its URL: {}", crate::hosts::FORMS),
+            Self::Hosts(..) => format!("1 to 100 hosts, each with its URL: {}", crate::hosts::FORMS),
             Self::Command(..) => "a command for `sh -c`, without a password".into(),
         }
     }
@@ -274,12 +274,12 @@ impl PlanKeyKind {
             Self::Span(..) => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
             Self::Urls(..) => Some("a list (`[\"postgres://…\", \"postgres://…\"]`)"),
             Self::Counts(..) => Some("a list of numbers (`[2, 1]`)"),
-            Self::Folders(..) => Some("a list (`[\"writes\", \"reports\"]`), or the only one"),
-            Self::Names(..) => Some("a list (`[\"writers\", \"own\"]`), or the only one"),
+            Self::Folders(..) => Some("a list (`[\"writes\", \"reports\"]`), or a single value"),
+            Self::Names(..) => Some("a list (`[\"writers\", \"own\"]`), or a single value"),
             Self::Options(..) => {
-                Some("a list (`[\"terminals=true\", \"lock_stock=false\"]`), or the only one")
+                Some("a list (`[\"terminals=true\", \"lock_stock=false\"]`), or a single value")
             }
-            Self::Rates(..) => Some("a list (`[\"200/s\", \"off\"]`), or the only one"),
+            Self::Rates(..) => Some("a list (`[\"200/s\", \"off\"]`), or a single value"),
             Self::Phases(..) => Some(
                 "a list of `hold 1000/s 60s`, `ramp 0..1000/s 30s`, `steps 200/s..1000/s by 200/s each 10s`, `sine \
                  200/s..1000/s period 20s for 60s`, `csv FILE`",

@@ -228,7 +228,7 @@ pub(super) fn read_url(raw: RawValue<'_>, engines: Engines) -> Result<TargetUrl,
         let examples: Vec<_> = engines.examples().map(|example| format!("`{example}`")).collect();
         return Err(Refused {
             kind: PlanErrorKind::Range,
-            problem: format!("there is no such engine{named}"),
+            problem: format!("unknown engine{named}"),
             hint: Some(format!("allowed: {}", or(&examples))),
         });
     }
@@ -250,14 +250,14 @@ pub(super) fn read_urls(raw: RawValue<'_>, engines: Engines) -> Result<Vec<Targe
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let number = at + 1;
         let url = read_url(item, engines).map_err(|refused| Refused {
-            problem: format!("number {number} of the list: {}", refused.problem),
+            problem: format!("entry {number} of the list: {}", refused.problem),
             ..refused
         })?;
         if let Some(same) = urls.iter().position(|known| *known == url) {
             return Err(Refused {
                 kind: PlanErrorKind::Conflict,
-                problem: format!("numbers {} and {number} of the list are the same", same + 1),
-                hint: Some("name each target once; target.weights gives one more sessions".into()),
+                problem: format!("entries {} and {number} of the list are the same", same + 1),
+                hint: Some("list each target once; target.weights gives a target more sessions".into()),
             });
         }
         urls.push(url);
@@ -267,7 +267,7 @@ pub(super) fn read_urls(raw: RawValue<'_>, engines: Engines) -> Result<Vec<Targe
         0 | 1 => Err(Refused {
             kind: PlanErrorKind::Range,
             problem: "fewer than two URLs".into(),
-            hint: Some("write the only one as target.url".into()),
+            hint: Some("write a single URL as target.url".into()),
         }),
         _ => Err(Refused::out_of_range()),
     }
@@ -305,12 +305,12 @@ pub(super) fn read_phases(raw: RawValue<'_>) -> Result<Vec<RatePhase>, Refused> 
     let mut phases: Vec<RatePhase> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let phase = item.text("a phase")?.parse().map_err(|wrong: String| {
-            Refused::new(PlanErrorKind::Type, format!("number {} of the list: {wrong}", at + 1))
+            Refused::new(PlanErrorKind::Type, format!("entry {} of the list: {wrong}", at + 1))
         })?;
         phases.push(phase);
     }
     match RateCurve::of(&phases, 0.0).stages().len() {
-        0 => Err(Refused::new(PlanErrorKind::Range, "there is no phase")),
+        0 => Err(Refused::new(PlanErrorKind::Range, "the list has no phases")),
         stages if stages > PHASES_MAX => Err(Refused::out_of_range()),
         _ => Ok(phases),
     }
@@ -320,19 +320,19 @@ pub(super) fn read_phases(raw: RawValue<'_>) -> Result<Vec<RatePhase>, Refused> 
 pub(super) fn read_hosts(raw: RawValue<'_>) -> Result<Vec<HostSpec>, Refused> {
     let refused = |at: usize, error: HostError| Refused {
         kind: if error.is_secret { PlanErrorKind::Secret } else { PlanErrorKind::Type },
-        problem: format!("number {} of the list: {}", at + 1, error.problem),
+        problem: format!("entry {} of the list: {}", at + 1, error.problem),
         hint: Some(error.hint),
     };
     let mut specs: Vec<HostSpec> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let spec = match item {
             RawValue::Table(table) => host_of_table(table),
-            item => item.text("a machine")?.parse(),
+            item => item.text("a host")?.parse(),
         };
         specs.push(spec.map_err(|error| refused(at, error))?);
     }
     match specs.len() {
-        0 => Err(Refused::new(PlanErrorKind::Range, "there is no machine")),
+        0 => Err(Refused::new(PlanErrorKind::Range, "the list has no hosts")),
         1..=TARGETS_MAX => Ok(specs),
         _ => Err(Refused::out_of_range()),
     }
@@ -340,14 +340,15 @@ pub(super) fn read_hosts(raw: RawValue<'_>) -> Result<Vec<HostSpec>, Refused> {
 
 fn host_of_table(table: &toml::de::DeTable<'_>) -> Result<HostSpec, HostError> {
     let url = table.get("url").and_then(|url| url.get_ref().as_str());
-    let url = url.ok_or_else(|| HostError::new("it has no url", format!("write url = {}", hosts::FORMS)))?;
+    let url =
+        url.ok_or_else(|| HostError::new("the host has no url", format!("write url = {}", hosts::FORMS)))?;
     let mut spec = HostSpec::database(url.parse()?);
     for (name, value) in table {
         match RawValue::of(value.get_ref()) {
             RawValue::Text(text) => spec.put(name.get_ref(), text)?,
             RawValue::Integer(digits, 10) if name.get_ref() == "target" => spec.put("target", digits)?,
             _ => {
-                return Err(HostError::new("one of its words is no text", hosts::WORDS));
+                return Err(HostError::new("one of its values is not a text", hosts::WORDS));
             }
         }
     }
@@ -382,10 +383,8 @@ pub(super) fn read_command(raw: RawValue<'_>, engines: Engines) -> Result<String
     if holds_password(command, engines) {
         return Err(Refused {
             kind: PlanErrorKind::Secret,
-            problem: "it looks as if it held a password, and commands stand in every record".into(),
-            hint: Some(
-                "take it from the environment, as in password=\"$NAME\", or put it into a script".into(),
-            ),
+            problem: "the command seems to contain a password, and every record stores the commands".into(),
+            hint: Some("read it from the environment, as in password=\"$NAME\", or use a script".into()),
         });
     }
     Ok(command.to_owned())
@@ -460,7 +459,7 @@ pub(super) fn read_word(
     let names = words.iter().map(|(word, _)| *word);
     names.clone().find(|word| *word == text).ok_or_else(|| Refused {
         kind: PlanErrorKind::Range,
-        problem: "there is no such word".into(),
+        problem: "unknown value".into(),
         hint: crate::similar::closest(text, names).map(|word| format!("did you mean {word:?}?")),
     })
 }

@@ -10,7 +10,7 @@ use crate::units::TimeSpan;
 
 /// The required format, as errors state it.
 const FORM: &str =
-    "each line is TIME,RATE: seconds from 0 on (`90`, `1m`), operations per second (`500`, `500/s`)";
+    "each line is TIME,RATE: seconds starting at 0 (`90`, `1m`), operations per second (`500`, `500/s`)";
 
 /// Reads a file with one time and rate per row, from time 0 on, with or without a header.
 ///
@@ -65,7 +65,7 @@ pub(super) fn rows(file: &PlanFile) -> Result<Vec<(TimeSpan, f64)>, PlanErrors> 
         let problem = match rows.last() {
             None if !row_time.0.is_zero() => Some("the first row is not at time 0".to_owned()),
             Some((last, _)) if row_time < *last => {
-                Some(format!("a time before that of the row above, {last}"))
+                Some(format!("the time is before that of the row above, {last}"))
             }
             _ if rows.len() == ROWS_MAX => Some(format!("more than {ROWS_MAX} rows")),
             _ => None,

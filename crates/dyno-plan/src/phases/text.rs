@@ -39,7 +39,7 @@ impl FromStr for RatePhase {
             ["sine", range, "period", period, "for", time] => {
                 let ((low, high), period) = (between(range)?, span(period)?);
                 if low > high {
-                    return Err("a sine goes from its lower rate to its higher one: exchange the two".into());
+                    return Err("a sine goes from the lower rate to the higher one: swap the two".into());
                 }
                 Ok(Self::Sine { low, high, period, time: span(time)? })
             }
@@ -47,13 +47,13 @@ impl FromStr for RatePhase {
             [] => Err("no phase".into()),
             [kind, ..] if FORMS.iter().any(|form| form.starts_with(&format!("{kind} "))) => {
                 let form = FORMS.iter().find(|form| form.starts_with(&format!("{kind} "))).copied();
-                Err(format!("not a phase as in {:?}", form.unwrap_or_default()))
+                Err(format!("not a valid phase; the form is {:?}", form.unwrap_or_default()))
             }
             [kind, ..] => {
                 let near =
                     crate::similar::closest(kind, FORMS.iter().filter_map(|form| form.split(' ').next()));
                 let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
-                Err(format!("there is no such phase{near}"))
+                Err(format!("unknown phase{near}"))
             }
         }
     }
@@ -71,10 +71,12 @@ pub(crate) const FORMS: [&str; 5] = [
 fn steps((from, to): (f64, f64), step_rate: f64, step_time: TimeSpan) -> Result<RatePhase, PhaseError> {
     let many = (to - from).abs() / step_rate;
     if step_rate <= 0.0 || from == to {
-        return Err("its steps lead nowhere: write another rate at the end, and a distance above zero".into());
+        return Err(
+            "the steps do not change the rate: write a different last rate, and a step above zero".into()
+        );
     }
     if (many - many.round()).abs() > 1e-6 {
-        return Err(format!("steps by {step_rate}/s do not lead from {from}/s to {to}/s"));
+        return Err(format!("steps of {step_rate}/s do not lead from {from}/s to {to}/s"));
     }
     if many + 1.0 > PHASES_MAX as f64 {
         return Err(format!("it has more than {PHASES_MAX} steps"));
@@ -102,14 +104,14 @@ fn csv(text: &str) -> Result<RatePhase, PhaseError> {
     };
     let is_name = |c: char| !c.is_control() && !matches!(c, ',' | '"' | '\'');
     if file.is_empty() || file.len() > 4_096 || !file.chars().all(is_name) {
-        return Err("not the name of a file; it has no comma and no quote".into());
+        return Err("not the name of a file; commas and quotes are not allowed".into());
     }
     Ok(RatePhase::Csv { file: file.to_owned(), rows })
 }
 
 /// Reads two rates: `200/s..1000/s`, or `200..1000/s`.
 fn between(text: &str) -> Result<(f64, f64), PhaseError> {
-    let wrong = || format!("{text:?} is not from one rate to another, as in `200..1000/s`");
+    let wrong = || format!("{text:?} is not a range of rates such as `200..1000/s`");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let to = rate(to)?;
     let from = if from.ends_with("/s") { rate(from)? } else { rate(&format!("{from}/s"))? };
@@ -122,7 +124,7 @@ pub(super) fn rate(text: &str) -> Result<f64, PhaseError> {
     if zero {
         return Ok(0.0);
     }
-    let rate: Rate = text.parse().map_err(|_| format!("{text:?} is not a rate, as in `1000/s`"))?;
+    let rate: Rate = text.parse().map_err(|_| format!("{text:?} is not a rate such as `1000/s`"))?;
     match rate.0 <= RATE_MAX {
         true => Ok(rate.0),
         false => Err(format!("{text} is more than {RATE_MAX}/s")),
@@ -131,13 +133,13 @@ pub(super) fn rate(text: &str) -> Result<f64, PhaseError> {
 
 /// Reads a time since the start of the phase.
 pub(super) fn moment(text: &str) -> Result<TimeSpan, PhaseError> {
-    text.parse().map_err(|_| format!("{text:?} is not a time, as in `30s`"))
+    text.parse().map_err(|_| format!("{text:?} is not a duration such as `30s`"))
 }
 
 /// Reads a length of time above 0.
 fn span(text: &str) -> Result<TimeSpan, PhaseError> {
     match moment(text)? {
-        TimeSpan(time) if time.is_zero() => Err("it has no length".into()),
+        TimeSpan(time) if time.is_zero() => Err("its length is zero".into()),
         span => Ok(span),
     }
 }
@@ -197,10 +199,10 @@ pub(super) fn check(rows: &[(TimeSpan, f64)]) -> Result<(), String> {
         return Err("the first row is not at time 0".into());
     }
     if rows.windows(2).any(|pair| pair[0].0 > pair[1].0) {
-        return Err("its times do not rise".into());
+        return Err("the times do not rise".into());
     }
     if last.0.is_zero() {
-        return Err("there is no row behind time 0, so it has no length".into());
+        return Err("there is no row after time 0, so the schedule has no length".into());
     }
     match rows.len() > ROWS_MAX {
         true => Err(format!("more than {ROWS_MAX} rows")),

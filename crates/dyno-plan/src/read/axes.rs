@@ -36,14 +36,14 @@ pub(super) fn read(draft: &mut PlanDraft, name: &str, values: &[WrittenAxisValue
         hint: hint.into(),
     };
     if values.is_empty() || values.len() > VALUES_MAX {
-        let problem = format!("an axis of {} values", values.len());
+        let problem = format!("an axis with {} values", values.len());
         return draft.push(range(problem, "allowed: a list of 1 to 1,000 values, such as [1, 2, 4]"));
     }
     let mut axis = SweepGridAxis { key: path.to_owned(), values: Vec::with_capacity(values.len()) };
     for value in values {
         let Some(text) = read_value(draft, path, value) else { continue };
         if axis.values.contains(&text) {
-            let problem = format!("the value {text} is there twice");
+            let problem = format!("duplicate value {text}");
             draft.push(PlanError {
                 origin: value.origin.clone(),
                 ..range(problem, "keep one; `repeats` runs every point more than once")
@@ -72,7 +72,7 @@ fn resolve(draft: &mut PlanDraft, name: &str, origin: &Origin) -> Option<&'stati
         [key] if is_fixed(key) => refuse(
             PlanErrorKind::Conflict,
             "this key cannot be an axis",
-            "it holds for the whole sweep".into(),
+            "it applies to the whole sweep".into(),
         ),
         [key] => Some(key.path),
         [] => {

@@ -118,7 +118,7 @@ fn resolve_exclusive_keys(draft: &mut PlanDraft, either: &ExclusiveKeys) {
                 origin: mark.origin,
                 key: Some(second.into()),
                 value: key.kind.may_show().then(|| shown(&mark.text)),
-                problem: format!("not together with {first}"),
+                problem: format!("cannot be combined with {first}"),
                 hint: "keep one of the two".into(),
             });
         }
@@ -136,7 +136,7 @@ fn missing_url(file: Option<&PlanFile>, engines: Engines) -> PlanError {
         origin,
         key: Some("target.url".into()),
         value: None,
-        problem: "it is missing".into(),
+        problem: "required key is missing".into(),
         hint: format!("write url = {example:?} under [target], or give --target URL"),
     }
 }

@@ -111,7 +111,7 @@ impl PlanDraft {
             if before.is_some_and(|before| before.rank() == origin.rank()) && origin != Origin::Set {
                 let key = format!("sweep.{}", axis.key);
                 let hint = "keep one of the two".to_owned();
-                let problem = "the axis is there twice";
+                let problem = "duplicate axis";
                 return self.refuse_name(PlanErrorKind::Conflict, origin, Some(&key), problem, hint);
             }
         }

@@ -139,7 +139,7 @@ fn read_top(draft: &mut PlanDraft, text: &PlanFileText<'_>, name: &Name<'_>, val
                 PlanErrorKind::Unknown,
                 place,
                 shown_key(name.get_ref()),
-                "there is no such section",
+                "unknown section",
                 hint,
             );
         }

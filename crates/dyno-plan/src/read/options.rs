@@ -12,7 +12,7 @@ pub(super) fn set(draft: &mut PlanDraft, text: &str) {
     let Some((path, value)) = text.split_once('=') else {
         let hint = "write --set KEY=VALUE, such as --set data.scale=80M".to_owned();
         let key = shown_key(text.trim());
-        return draft.refuse_name(PlanErrorKind::Type, Origin::Set, key, "no value is given", hint);
+        return draft.refuse_name(PlanErrorKind::Type, Origin::Set, key, "no value", hint);
     };
     let (path, value) = (path.trim(), unquoted(value.trim()));
     match keys::find(path) {

@@ -64,8 +64,8 @@ impl PlanFile {
             path,
             &FileWords {
                 what: "plan file",
-                missing: "write one with `dyno init`, or name another with --plan FILE",
-                unreadable: "name another with --plan FILE",
+                missing: "write one with `dyno init`, or give another file with --plan FILE",
+                unreadable: "give another file with --plan FILE",
                 size: "a plan is a TOML file of a few kilobytes",
             },
         )
@@ -80,9 +80,9 @@ impl PlanFile {
             path,
             &FileWords {
                 what: "configuration",
-                missing: "name the slob.conf or pgio.conf that is to be imported",
-                unreadable: "name a slob.conf or pgio.conf that can be read",
-                size: "such a configuration has a few kilobytes",
+                missing: "give the slob.conf or pgio.conf to import",
+                unreadable: "give a readable slob.conf or pgio.conf",
+                size: "a configuration file has a few kilobytes",
             },
         )
     }
@@ -96,8 +96,8 @@ impl PlanFile {
             path,
             &FileWords {
                 what: "schedule",
-                missing: "name a CSV of times and rates in workload.phases",
-                unreadable: "name a CSV that can be read in workload.phases",
+                missing: "give a CSV of times and rates in workload.phases",
+                unreadable: "give a readable CSV in workload.phases",
                 size: "a schedule has at most 10,000 lines of TIME,RATE",
             },
         )

@@ -156,7 +156,7 @@ fn a_name_that_is_not_known_is_nearest_to_another() {
     for (text, start, words) in [
         (
             "[workload]\nupdat_pct = 1\n",
-            "dyno.toml:4:1: workload.updat_pct: there is no such key",
+            "dyno.toml:4:1: workload.updat_pct: unknown key",
             "workload.update_pct?",
         ),
         ("[run]\nrate = \"5/s\"\n", "dyno.toml:4:1: run.rate", "did you mean workload.rate?"),
@@ -165,31 +165,26 @@ fn a_name_that_is_not_known_is_nearest_to_another() {
             "dyno.toml:4:1: run.workers",
             "allowed in [run]: sessions_per_schema, threads, placement, warmup",
         ),
-        ("[rum]\ntime = \"5s\"\n", "dyno.toml:3:2: rum: there is no such section", "did you mean [run]?"),
+        ("[rum]\ntime = \"5s\"\n", "dyno.toml:3:2: rum: unknown section", "did you mean [run]?"),
         ("[nothing]\n", "dyno.toml:3:", "allowed: [target], [data]"),
-        ("[data]\n\"a b\" = 1\n", "dyno.toml:4:1: there is no such key", "allowed in [data]"),
-        ("[data]\n[data.foo.bar]\n", "dyno.toml:4:", "there is no such key"),
+        ("[data]\n\"a b\" = 1\n", "dyno.toml:4:1: unknown key", "allowed in [data]"),
+        ("[data]\n[data.foo.bar]\n", "dyno.toml:4:", "unknown key"),
         ("[[run]]\ntime = \"5s\"\n", "dyno.toml:3:", "a section, not a key; write [run]"),
     ] {
         assert_error(text, &[], start, &[words]);
     }
     let top = read(&source(&format!("scale = 5\nversoin = 1\n{URL}"), &[], None)).unwrap_err().to_string();
-    assert!(top.contains("dyno.toml:1:1: scale: there is no such key; did you mean data.scale?"), "{top}");
-    assert!(top.contains("dyno.toml:2:1: versoin: there is no such key; did you mean version?"), "{top}");
-    assert_error(
-        "",
-        &["data.sclae=5"],
-        "--set data.sclae: there is no such key; did you mean data.scale?",
-        &[],
-    );
+    assert!(top.contains("dyno.toml:1:1: scale: unknown key; did you mean data.scale?"), "{top}");
+    assert!(top.contains("dyno.toml:2:1: versoin: unknown key; did you mean version?"), "{top}");
+    assert_error("", &["data.sclae=5"], "--set data.sclae: unknown key; did you mean data.scale?", &[]);
     assert_error(
         "",
         &["wrkload.seed=5"],
-        "--set wrkload.seed: there is no such key; did you mean workload.seed?",
+        "--set wrkload.seed: unknown key; did you mean workload.seed?",
         &[],
     );
-    assert_error("", &["scale=5"], "--set scale: there is no such key; did you mean data.scale?", &[]);
-    assert_error("", &["data.scale"], "--set data.scale: no value is given; write --set KEY=VALUE", &[]);
+    assert_error("", &["scale=5"], "--set scale: unknown key; did you mean data.scale?", &[]);
+    assert_error("", &["data.scale"], "--set data.scale: no value; write --set KEY=VALUE", &[]);
 }
 
 #[test]
@@ -217,14 +212,14 @@ fn all_errors_are_told_in_the_order_of_the_text() {
 fn a_url_must_be_there_and_name_an_engine() {
     let missing = read(&source("", &[], None)).unwrap_err().to_string();
     assert!(
-        missing.starts_with("dyno.toml: target.url: it is missing; write url = \"sqlite:dyno.db\""),
+        missing.starts_with("dyno.toml: target.url: required key is missing; write url = \"sqlite:dyno.db\""),
         "{missing}"
     );
     let missing = read(&nothing()).unwrap_err().to_string();
-    assert!(missing.starts_with("target.url: it is missing"), "{missing}");
+    assert!(missing.starts_with("target.url: required key is missing"), "{missing}");
     for (url, words) in [
-        ("nosuch://h/db", "there is no such engine \"nosuch\"; allowed: `sqlite:PATH`"),
-        ("dyno.db", "the URL names no engine; write sqlite:PATH"),
+        ("nosuch://h/db", "unknown engine \"nosuch\"; allowed: `sqlite:PATH`"),
+        ("dyno.db", "the URL has no engine; write sqlite:PATH"),
         ("postgres:db", "the server of the URL cannot be read; write SCHEME://"),
         ("sqlite://x/y", "the file of the URL cannot be read; write sqlite:PATH"),
     ] {
@@ -252,9 +247,10 @@ fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
     let set_time = plan(ops, &["run.time=5s"]).run;
     assert_eq!((set_time.length(), set_time.ops_per_session), (five, None));
     assert_eq!(plan("", &["run.ops_per_session=7"]).run.length(), Length::Ops(7));
-    let start = "dyno.toml:5:19: run.ops_per_session = 7: not together with run.time; keep one of the two";
+    let start = "dyno.toml:5:19: run.ops_per_session = 7: cannot be combined with run.time; keep one of the \
+                 two";
     assert_error("[run]\ntime = \"5s\"\nops_per_session = 7\n", &[], start, &[]);
-    let words = ["would never end by operations", "set run.time"];
+    let words = ["would never end", "set run.time"];
     assert_error(
         "[run]\nops_per_session = 7\non_lost = \"reconnect\"\n",
         &[],
@@ -264,14 +260,14 @@ fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
     assert_error(
         "",
         &["run.time=5s", "run.ops_per_session=7"],
-        "--set run.ops_per_session=7: not together",
+        "--set run.ops_per_session=7: cannot be combined",
         &[],
     );
     let password = "password_env = \"A\"\npassword_file = \"b\"\n";
     assert_error(
         password,
         &[],
-        "dyno.toml:4:17: target.password_file: not together with target.password_env",
+        "dyno.toml:4:17: target.password_file: cannot be combined with target.password_env",
         &[],
     );
 }
@@ -337,13 +333,13 @@ fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
             "",
             &["run.time=1s", "observe.interval=2s"],
             "--set observe.interval=2s: the interval is longer than run.time, 1s",
-            "shorten",
+            "lower observe.interval",
         ),
         (
             "",
             &["run.time=720h", "observe.interval=500ms"],
             "--set observe.interval=500ms: run.time has 5,184,000 intervals",
-            "lengthen observe.interval",
+            "raise observe.interval",
         ),
     ] {
         assert_error(text, sets, start, &[words]);
@@ -371,7 +367,7 @@ fn the_host_of_an_embedded_database_is_this_one() {
         "",
         &["observe.host=driver"],
         "--set",
-        &["observe.host", "runs inside this program", "leave it out"],
+        &["observe.host", "runs inside this program", "omit it"],
     );
     let read = read(&source("", &["observe.host=driver"], Some("postgres://me@db1/bench"))).unwrap();
     assert_eq!(read.observe.host, crate::ObservedHost::Driver);
@@ -381,7 +377,12 @@ fn the_host_of_an_embedded_database_is_this_one() {
 fn commits_wait_as_sessions_of_the_engine_can_choose() {
     for commit in ["nowait", "plsql"] {
         let set = format!("workload.commit={commit}");
-        assert_error("", &[&set], "--set", &["workload.commit", "of sqlite cannot choose", "sync=off"]);
+        assert_error(
+            "",
+            &[&set],
+            "--set",
+            &["workload.commit", "sqlite sessions do not support", "sync=off"],
+        );
         let mysql = read(&source("", &[&set], Some("mysql://me@db1/bench"))).unwrap_err().to_string();
         assert!(mysql.contains("SET GLOBAL innodb_flush_log_at_trx_commit"), "{mysql}");
         let target = Some("oracle://me@db1:1521/bench");
@@ -396,7 +397,7 @@ fn commits_wait_as_sessions_of_the_engine_can_choose() {
         "",
         &["observe.awr=statspack"],
         "--set",
-        &["observe.awr", "neither AWR nor STATSPACK", "leave it out"],
+        &["observe.awr", "neither AWR nor STATSPACK", "omit it"],
     );
     plan("[workload]\ncommit = \"wait\"\n[observe]\nawr = \"off\"\n", &[]);
 }
@@ -432,15 +433,19 @@ fn targets_that_cannot_be_are_refused() {
     };
     for (lines, words) in [
         ("urls = [\"sqlite:a.db\"]", "fewer than two URLs"),
-        ("urls = [\"sqlite:a.db\", \"sqlite:a.db\"]", "numbers 1 and 2 of the list are the same"),
-        ("urls = [\"sqlite:a.db\", 7]", "number 2 of the list: a bare number, not a URL"),
+        ("urls = [\"sqlite:a.db\", \"sqlite:a.db\"]", "entries 1 and 2 of the list are the same"),
+        ("urls = [\"sqlite:a.db\", 7]", "entry 2 of the list: a bare number, not a URL"),
         (
             "urls = [\"sqlite:a.db\", \"postgres://u:geheim@h/d\"]",
-            "number 2 of the list: the URL holds a password",
+            "entry 2 of the list: the URL contains a password",
         ),
         ("urls = 3", "a bare number, not a list"),
-        ("url = \"sqlite:a.db\"\nurls = [\"sqlite:b.db\", \"sqlite:c.db\"]", "not together with target.url"),
-        ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]", "of 1 sessions, target 2 of 2 would get none"),
+        (
+            "url = \"sqlite:a.db\"\nurls = [\"sqlite:b.db\", \"sqlite:c.db\"]",
+            "cannot be combined with \
+                                                                              target.url",
+        ),
+        ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]", "with 1 sessions, target 2 of 2 would have none"),
         ("url = \"sqlite:a.db\"\nweights = [1]", "1 weights for 0 URLs"),
         (
             "urls = [\"sqlite:b.db\", \"sqlite:c.db\"]\nweights = [1, 2, 3]\n[run]\nsessions_per_schema = 9",
@@ -483,11 +488,11 @@ fn one_postgres_database_is_observed_past_its_pooler() {
     assert_eq!(plan.target.observe_url.unwrap().to_string(), "postgres://me@db1/bench");
     let password = "target.observe_url=postgres://me:geheim@db1/bench";
     for (sets, target, words) in [
-        (&[server, "workload.drive=server"][..], pooler, "no application's load on a pooler"),
-        (&[server], "sqlite:a.db", "target.url names sqlite"),
-        (&["target.observe_url=mysql://me@db1/b"], "mysql://me@db2/b", "only PostgreSQL is driven through"),
+        (&[server, "workload.drive=server"][..], pooler, "put no load on a pooler"),
+        (&[server], "sqlite:a.db", "target.url has sqlite"),
+        (&["target.observe_url=mysql://me@db1/b"], "mysql://me@db2/b", "only PostgreSQL supports a pooler"),
         (&["target.observe_url=nonsense"], pooler, "target.observe_url"),
-        (&[password], pooler, "holds a password"),
+        (&[password], pooler, "contains a password"),
     ] {
         let error = read(&source("", sets, Some(target))).unwrap_err().to_string();
         assert!(error.contains(words) && !error.contains("geheim"), "{error}");

@@ -16,7 +16,7 @@ pub(super) fn refuse_axis(draft: &mut PlanDraft, origin: Origin, name: &str) {
             .to_owned(),
     };
     let key = format!("sweep.{name}");
-    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "there is no such key", hint);
+    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "unknown key", hint);
 }
 
 /// Records that there is no key `path`, and suggests a similar one.
@@ -27,7 +27,7 @@ pub(super) fn refuse_key(draft: &mut PlanDraft, origin: Origin, path: &str) {
     let elsewhere = keys::all().any(|key| key.name() == name);
     let near = crate::similar::closest(name, names.iter().copied()).filter(|_| !elsewhere);
     let hint = if ["password", "passwd", "pwd"].contains(&name.to_ascii_lowercase().as_str()) {
-        "a plan holds no password: use target.password_env or target.password_file".to_owned()
+        "a plan cannot contain a password: use target.password_env or target.password_file".to_owned()
     } else if let Some(near) = near {
         format!("did you mean {section}.{near}?")
     } else if let Some(near) = meant(path, name) {
@@ -38,7 +38,7 @@ pub(super) fn refuse_key(draft: &mut PlanDraft, origin: Origin, path: &str) {
         let sections = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
         format!("allowed: SECTION.KEY with a section of {}", sections.collect::<Vec<_>>().join(", "))
     };
-    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "there is no such key", hint);
+    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "unknown key", hint);
 }
 
 /// The key of any section whose name is similar to `name`; of several, the one with the closest full name.

@@ -59,7 +59,7 @@ fn combine_variants(a: &Variant, b: &Variant) -> Variant {
 pub(super) fn repeat_base(base: &Variant) -> Variant {
     Variant {
         name: format!("{} again", base.name),
-        about: format!("{} a second time: what it differs by is chance", base.name),
+        about: format!("{} a second time: differences are chance", base.name),
         again: true,
         ..base.clone()
     }

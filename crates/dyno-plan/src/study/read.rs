@@ -166,7 +166,7 @@ impl StudyReader<'_> {
                 true => study.repeats = value,
                 false => self.refuse(
                     at,
-                    format!("repeats = {value}: fewer than {REPEATS_MIN} tell nothing, and more than {REPEATS_MAX} are too many"),
+                    format!("repeats = {value}: allowed: {REPEATS_MIN} to {REPEATS_MAX}"),
                     "write repeats = 4 or more",
                 ),
             }
@@ -176,7 +176,7 @@ impl StudyReader<'_> {
                 Ok(span) if span.0 >= Duration::from_secs(1) => study.timeout_s = span.0.as_secs(),
                 _ => self.refuse(
                     timeout.span().start,
-                    "timeout is no time of a second or more",
+                    "timeout is not a duration of at least 1s",
                     "write timeout = \"10m\"",
                 ),
             }
@@ -186,7 +186,7 @@ impl StudyReader<'_> {
                 true => study.margin_pct = *margin.get_ref(),
                 false => self.refuse(
                     margin.span().start,
-                    "margin_pct is no share of 0 to 100 %",
+                    "margin_pct is not from 0 to 100 %",
                     "write margin_pct = 2",
                 ),
             }
@@ -198,7 +198,7 @@ impl StudyReader<'_> {
                 if !metric_names.contains(&name) {
                     let near = similar::closest(name, metric_names.iter().copied());
                     let hint = near.map_or_else(String::new, |near| format!("did you mean {near}?"));
-                    self.refuse(metric.span().start, format!("there is no measure {name:?}"), &hint);
+                    self.refuse(metric.span().start, format!("unknown metric {name:?}"), &hint);
                 }
             }
         }
@@ -212,13 +212,13 @@ impl StudyReader<'_> {
                 self.refuse(
                     at(&head.state),
                     "state = \"reload\" takes no reset commands",
-                    "write state = \"restore\" or \"clone\", or leave reset out",
+                    "write state = \"restore\" or \"clone\", or omit reset",
                 );
             }
             (DataReset::Restore | DataReset::Clone, true) => {
                 self.refuse(
                     at(&head.state),
-                    "restore and clone are done by the study's own commands, and there are none",
+                    "restore and clone need reset commands in the study, and there are none",
                     "write reset = [\"…\"] in [study]",
                 );
             }
@@ -228,7 +228,7 @@ impl StudyReader<'_> {
         if restarts && study.restart.is_empty() && study.serve.apply.is_empty() {
             self.refuse(
                 0,
-                "a variant needs restart-database, and nothing restarts it",
+                "a variant needs restart-database, but the study has no command to restart the database",
                 "write restart = [\"…\"] or serve = [\"…\"] in [study]",
             );
         }
@@ -236,7 +236,7 @@ impl StudyReader<'_> {
         if loads_nothing && study.tasks.iter().any(|task| !task.run) {
             self.refuse(
                 at(&head.state),
-                "a task with run = false measures its load, and nothing is loaded",
+                "a task with run = false measures the load, but the study loads no data",
                 "write state = \"reload\"",
             );
         }
@@ -244,10 +244,10 @@ impl StudyReader<'_> {
         let missing: Vec<String> = back
             .into_iter()
             .filter(|(of, _, _)| !of.apply.is_empty() && of.revert.is_empty())
-            .map(|(_, forth, back)| format!("[study] has {forth} and no {back}"))
+            .map(|(_, forth, back)| format!("[study] has {forth} but no {back}"))
             .collect();
         for problem in missing {
-            self.refuse(0, problem, "write the commands that undo it; what needs none gets [\":\"]");
+            self.refuse(0, problem, "write the commands that undo it, or [\":\"] if none are needed");
         }
     }
 
@@ -259,7 +259,7 @@ impl StudyReader<'_> {
             if !is_name(&name) || RESERVED.contains(&name.as_str()) || name.starts_with("DYNO_") {
                 self.refuse(
                     at,
-                    format!("{name:?} is no name of a parameter"),
+                    format!("{name:?} is not a valid parameter name"),
                     "letters, digits and _; not STUDY, HERE, PATH or DYNO_…",
                 );
                 continue;
@@ -281,7 +281,7 @@ impl StudyReader<'_> {
                         },
                         |near| format!("did you mean {near}?"),
                     );
-                    self.refuse(0, format!("--param {name}: the study has no such parameter"), &hint);
+                    self.refuse(0, format!("--param {name}: unknown parameter"), &hint);
                 }
             }
         }
@@ -290,8 +290,10 @@ impl StudyReader<'_> {
         for name in odd {
             self.refuse(
                 0,
-                format!("the parameter {name} has quotes, a backslash or control characters in its value"),
-                "give a plain text",
+                format!(
+                    "the value of the parameter {name} contains quotes, a backslash or control characters"
+                ),
+                "write a plain text",
             );
         }
         params
@@ -321,15 +323,15 @@ impl StudyReader<'_> {
             if keys::find(&key).is_none() {
                 let near = similar::closest(&key, keys::all().map(|key| key.path));
                 let hint = near.map_or_else(
-                    || "docs/reference/plan.md lists all".to_owned(),
+                    || "docs/reference/plan.md lists all keys".to_owned(),
                     |near| format!("did you mean {near}?"),
                 );
-                self.refuse(value.span().start, format!("there is no key {key:?} in a plan"), &hint);
+                self.refuse(value.span().start, format!("unknown plan key {key:?}"), &hint);
             } else if matches!(key.split_once('.'), Some(("hooks" | "sweep", _))) {
                 self.refuse(
                     value.span().start,
                     format!("{key} cannot be set by a study"),
-                    "a study has commands and repeats of its own",
+                    "a study has its own commands and repeats",
                 );
             }
             let text = self.text(&key, &value);
@@ -345,8 +347,8 @@ impl StudyReader<'_> {
             if variants[..at].iter().any(|other| other.name == variant.name) {
                 self.refuse(
                     0,
-                    format!("two variants are called {:?}", variant.name),
-                    "give each a name of its own",
+                    format!("two variants have the name {:?}", variant.name),
+                    "give each a different name",
                 );
             }
         }
@@ -371,8 +373,8 @@ impl StudyReader<'_> {
         if !raw.apply.is_empty() && raw.revert.is_empty() {
             self.refuse(
                 at,
-                format!("the variant {name:?} has apply and no revert"),
-                "write the commands that undo it; what needs none gets [\":\"]",
+                format!("the variant {name:?} has apply but no revert"),
+                "write the commands that undo it, or [\":\"] if none are needed",
             );
         }
         let settings: Vec<(String, String)> = raw
@@ -386,8 +388,8 @@ impl StudyReader<'_> {
         if !raw.apply.is_empty() && raw.verify.is_empty() && settings.is_empty() {
             self.refuse(
                 at,
-                format!("the variant {name:?} has apply and no verify"),
-                "write a command that fails where the change is not in force, or settings = { … }",
+                format!("the variant {name:?} has apply but no verify"),
+                "write a command that fails if the change is not in effect, or settings = { … }",
             );
         }
         let part = ReversibleCommands { apply: raw.apply, verify: raw.verify, revert: raw.revert };
@@ -413,7 +415,7 @@ impl StudyReader<'_> {
             let task = task.into_inner();
             let name = self.named(&task.name);
             if tasks.iter().any(|other| other.name == name) {
-                self.refuse(at, format!("two tasks are called {name:?}"), "give each a name of its own");
+                self.refuse(at, format!("two tasks have the name {name:?}"), "give each a different name");
             }
             tasks.push(StudyTask { name, set: self.sets(task.set), run: task.run });
         }
@@ -426,7 +428,7 @@ impl StudyReader<'_> {
         base_index.unwrap_or_else(|| {
             let near = similar::closest(base.get_ref(), variants.iter().map(|variant| variant.name.as_str()));
             let hint = near.map_or_else(String::new, |near| format!("did you mean {near:?}?"));
-            self.refuse(base.span().start, format!("there is no variant {:?}", base.get_ref()), &hint);
+            self.refuse(base.span().start, format!("unknown variant {:?}", base.get_ref()), &hint);
             0
         })
     }
@@ -437,7 +439,7 @@ impl StudyReader<'_> {
         if text.is_empty() || text.contains([',', '\n', '\r']) || text.chars().count() > 60 {
             self.refuse(
                 name.span().start,
-                format!("{text:?} is no name"),
+                format!("{text:?} is not a valid name"),
                 "write 1 to 60 characters without a comma",
             );
         }
@@ -453,7 +455,7 @@ impl StudyReader<'_> {
         let word = word.as_ref()?;
         let value = of(word.get_ref());
         if value.is_none() {
-            self.refuse(word.span().start, format!("{:?} is none of: {allowed}", word.get_ref()), "");
+            self.refuse(word.span().start, format!("{:?} is not one of: {allowed}", word.get_ref()), "");
         }
         value
     }

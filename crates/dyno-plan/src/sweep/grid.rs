@@ -57,7 +57,7 @@ pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<SweepGridPoint>, Poin
                 keys::thousands(runs),
                 keys::thousands(RUNS_MAX)
             ),
-            hint: "fewer values or repeats".into(),
+            hint: "use fewer values or repeats".into(),
         });
     }
     let mut base = plan.clone();
@@ -95,7 +95,7 @@ pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result
     if path == SESSIONS {
         return set_sessions(plan, value);
     }
-    let key = keys::find(path).ok_or_else(|| error(format!("there is no key {path}"), String::new()))?;
+    let key = keys::find(path).ok_or_else(|| error(format!("unknown key {path}"), String::new()))?;
     key.kind.put(plan, RawValue::Text(value), engines).map_err(|refused| {
         error(format!("{path} = {value}: {}", refused.problem), format!("allowed: {}", key.allowed()))
     })?;
@@ -107,8 +107,8 @@ pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result
         }
     }
     if path == "workload.rate" && plan.workload.rate.is_some() && !plan.workload.phases.is_empty() {
-        let problem = "the phases say which rate holds when, so there is no one rate to set";
-        return Err(error(problem.into(), "take out workload.phases".into()));
+        let problem = "workload.phases sets the rate, so workload.rate cannot be set";
+        return Err(error(problem.into(), "remove workload.phases".into()));
     }
     if path == "workload.phases" {
         (plan.workload.rate, plan.run.ops_per_session) = (None, None);
@@ -130,7 +130,7 @@ fn set_sessions(plan: &mut Plan, value: &str) -> Result<(), PointError> {
     let schemas = plan.data.schemas;
     if !sessions.is_multiple_of(schemas) {
         return Err(error(
-            format!("{sessions} sessions cannot be shared out evenly among {schemas} schemas"),
+            format!("{sessions} sessions cannot be divided evenly among {schemas} schemas"),
             "write multiples of data.schemas, or an axis run.sessions_per_schema",
         ));
     }

@@ -85,10 +85,10 @@ fn parameters_keep_their_order() {
 #[test]
 fn what_cannot_be_read_says_which_part() {
     for (text, word) in [
-        ("dyno.db", "names no engine"),
-        ("", "names no engine"),
-        (":memory:", "names no engine"),
-        ("//h/db", "names no engine"),
+        ("dyno.db", "has no engine"),
+        ("", "has no engine"),
+        (":memory:", "has no engine"),
+        ("//h/db", "has no engine"),
         ("sqlite:", "the file"),
         ("sqlite:?journal=wal", "the file"),
         ("sqlite://host/x.db", "the file"),
@@ -200,7 +200,7 @@ fn two_values_of_one_parameter_are_refused() {
         "sqlite:a.db?sync=off&sync=full",
     ] {
         let error = url.parse::<TargetUrl>().unwrap_err().to_string();
-        assert!(error.contains("twice: leave one of them out"), "{url}: {error}");
+        assert!(error.contains("twice: remove one of them"), "{url}: {error}");
     }
     let error = "mysql://u@h/d?\u{1b}x=1&\u{1b}x=2".parse::<TargetUrl>().unwrap_err().to_string();
     assert!(!error.contains('\u{1b}'), "{error:?}");

@@ -57,7 +57,7 @@ pub(super) fn authenticate(
         let required = config.channel_binding == ChannelBinding::Require;
         if required && request != request::SASL {
             return Err(denied(
-                "channel_binding=require is asked for, but the server wants no SCRAM password exchange",
+                "channel_binding=require is set, but the server does not request a SCRAM password exchange",
             )
             .hinted("check the method in the server's pg_hba.conf, or leave channel_binding out"));
         }
@@ -87,10 +87,11 @@ pub(super) fn authenticate(
                 };
             }
             request::GSS | request::SSPI => {
-                return Err(denied("the server wants Kerberos (GSSAPI or SSPI), which is not built in")
-                    .hinted(
-                        "let the server's pg_hba.conf take scram-sha-256 or cert for this user and host",
-                    ));
+                return Err(denied(
+                    "the server requires Kerberos (GSSAPI or SSPI), which Dyno does not \
+                    support",
+                )
+                .hinted("allow scram-sha-256 or cert for this user and host in the server's pg_hba.conf"));
             }
             other => {
                 return Err(PostgresWireError::protocol(format!(
@@ -120,8 +121,8 @@ fn check_method(config: &PostgresConnectConfig, request: i32, is_asked: bool) ->
         return Ok(());
     }
     let asks = match method {
-        "none" => "lets the user in without a login".to_owned(),
-        method => format!("asks for {method}"),
+        "none" => "accepts the user without authentication".to_owned(),
+        method => format!("requests {method}"),
     };
     Err(denied(format!("the server {asks}, but require_auth is {:?}", accepted.text()))
         .hinted("change the method in the server's pg_hba.conf, or require_auth (PGREQUIREAUTH)"))
@@ -192,7 +193,7 @@ fn scram(
     let proof = expect(connection, request::SASL_FINAL)?;
     scram.finish(&proof).map_err(|error| {
         denied(format!("the server could not prove that it knows the password: {error}"))
-            .hinted("the server may be another one than you think: check host, port and sslmode=verify-full")
+            .hinted("this may be the wrong server: check host, port and sslmode=verify-full")
     })
 }
 
@@ -228,15 +229,16 @@ fn choose(
             Ok((sasl::SCRAM_SHA_256_PLUS, sasl::ChannelBinding::tls_server_end_point(hash)))
         }
         _ if config.channel_binding == ChannelBinding::Require => Err(denied(
-            "channel_binding=require is asked for, but this connection cannot be bound",
+            "channel_binding=require is set, but this connection does not support channel binding",
         )
         .hinted(
-            "it needs TLS, PostgreSQL 11 or later and a certificate signed with SHA-256, SHA-384 or SHA-512",
+            "channel binding needs TLS, PostgreSQL 11 or later and a certificate signed with SHA-256, \
+            SHA-384 or SHA-512",
         )),
         // This flag means "supported, but not offered". It lets the server detect an attacker who removed the
         // offer.
         ((true, _), Some(_)) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unrequested())),
         ((true, _), None) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unsupported())),
-        _ => Err(denied("the server offers no password exchange that is known here (SCRAM-SHA-256)")),
+        _ => Err(denied("the server offers no password exchange that Dyno supports (SCRAM-SHA-256)")),
     }
 }

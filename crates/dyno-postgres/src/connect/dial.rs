@@ -26,10 +26,12 @@ fn unreachable(config: &PostgresConnectConfig, tried: &str) -> TargetError {
             socket_dir(socket).display()
         ),
         [Address::Tcp(host, ..)] => format!(
-            "check that the server runs on {host}, that its port is {port}, that its listen_addresses covers this address, and that no firewall is between"
+            "check that the server runs on {host}, that its port is {port}, that its listen_addresses \
+            covers this address, and that no firewall blocks the connection"
         ),
         _ => format!(
-            "no host was given, so the usual places were tried with port {port}: write postgres://USER@HOST:PORT/DATABASE or ?host=/SOCKET/DIRECTORY"
+            "no host was given, so Dyno tried the default addresses with port {port}: write \
+            postgres://USER@HOST:PORT/DATABASE or ?host=/SOCKET/DIRECTORY"
         ),
     };
     TargetError::unreachable(format!("no PostgreSQL server can be reached: {}", tried)).hint(hint)

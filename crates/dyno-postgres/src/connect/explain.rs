@@ -18,7 +18,7 @@ pub(super) fn connection_error(error: PostgresWireError, config: &PostgresConnec
             let seconds = config.connect_timeout.as_secs_f64();
             let reason = describe(&error);
             let message = format!(
-                "the server was reached, but the connection was not ready in time or broke: {reason}"
+                "the server was reached, but the connection failed before login was complete: {reason}"
             );
             TargetError::unreachable(message)
                 .hint(format!(
@@ -37,7 +37,8 @@ pub(super) fn login_error(error: &PostgresError, config: &PostgresConnectConfig)
     let hint = match error.code.as_str() {
         "28P01" => format!("check the password; {}", passfile::WAYS),
         "28000" => format!(
-            "let the server's pg_hba.conf have a line for user {user:?}, database {database:?}, this host and sslmode {}, or take another user",
+            "add a line to the server's pg_hba.conf for user {user:?}, database {database:?}, this host \
+            and sslmode {}, or use another user",
             config.ssl_mode.name()
         ),
         "3D000" => format!("CREATE DATABASE {database:?}, or name another one in the URL"),
@@ -47,15 +48,19 @@ pub(super) fn login_error(error: &PostgresError, config: &PostgresConnectConfig)
         }
         "57P03" => "the server is starting up, recovering or shutting down: try again when it accepts connections".to_owned(),
         _ if error.message.contains("unsupported startup parameter") => {
-            "the pooler takes no such setting: add it to ignore_startup_parameters in pgbouncer.ini, or leave options, PGOPTIONS, PGGEQO and the like out".to_owned()
+            "the pooler rejects this setting: add it to ignore_startup_parameters in pgbouncer.ini, or \
+            leave options, PGOPTIONS, PGGEQO and similar settings out".to_owned()
         }
         _ if error.message.contains("max_client_conn") || error.message.contains("no more connections allowed") => {
-            "the pooler takes no more clients: plan fewer sessions, or raise max_client_conn in pgbouncer.ini".to_owned()
+            "the pooler accepts no more clients: plan fewer sessions, or raise max_client_conn in \
+            pgbouncer.ini".to_owned()
         }
         _ if error.message.contains("query_wait_timeout") => {
-            "no server connection of the pooler came free in time: raise default_pool_size or query_wait_timeout in pgbouncer.ini".to_owned()
+            "no server connection of the pooler became free in time: raise default_pool_size or \
+            query_wait_timeout in pgbouncer.ini".to_owned()
         }
-        "08P01" => format!("check that port {port} is that of a PostgreSQL server, and that a pooler between knows this user and database"),
+        "08P01" => format!("check that port {port} is that of a PostgreSQL server, and that a pooler in \
+            front of it knows this user and database"),
         _ => error.hint.clone(),
     };
     TargetError::new(error.kind(), format!("the server refused the connection: {error}"))

@@ -64,7 +64,7 @@ impl PostgresConnectConfig {
         };
         let user = url.user.clone().or_else(|| settings.text("user")).or_else(|| environment.user());
         let user = user.ok_or_else(|| {
-            TargetError::unsupported("no user name is given, and the operating system's cannot be found")
+            TargetError::unsupported("no user name is given, and the operating system's user name is unknown")
                 .hint("write postgres://USER@HOST/DATABASE")
         })?;
         let path = Some(url.path.clone()).filter(|path| !path.is_empty());

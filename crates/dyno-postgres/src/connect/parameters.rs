@@ -92,10 +92,10 @@ pub(super) const PARAMETERS: &[LibpqParameter] = &[
     no_effect("krbsrvname", "PGKRBSRVNAME"),
     no_effect("gsslib", "PGGSSLIB"),
     no_effect("gssdelegation", "PGGSSDELEGATION"),
-    refused("sslpassword", "", "give a private key without a passphrase by sslkey"),
+    refused("sslpassword", "", "name a private key without a passphrase with sslkey"),
     refused("sslcrl", "PGSSLCRL", NO_REVOCATION),
     refused("sslcrldir", "PGSSLCRLDIR", NO_REVOCATION),
-    refused("sslkeylogfile", "", "leave it out: Dyno writes no keys of TLS to a file"),
+    refused("sslkeylogfile", "", "leave it out: Dyno does not write TLS keys to a file"),
     refused("requirepeer", "PGREQUIREPEER", "leave it out: Dyno does not check who owns a Unix socket"),
     refused("scram_client_key", "", NO_SCRAM_KEY),
     refused("scram_server_key", "", NO_SCRAM_KEY),
@@ -157,7 +157,7 @@ impl LibpqSetting {
             })),
             ParameterRule::Refused(way_out) => {
                 let origin = self.origin_words();
-                let message = format!("{} is set{origin}, and Dyno cannot honor it", self.name);
+                let message = format!("{} is set{origin}, which Dyno does not support", self.name);
                 Err(TargetError::unsupported(message).hint(way_out))
             }
         }

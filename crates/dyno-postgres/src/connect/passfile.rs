@@ -20,7 +20,7 @@ pub(super) const WAYS: &str =
 pub(super) fn look_up(config: &PostgresConnectConfig) -> Result<Secret, TargetError> {
     let needed = |note: &str| {
         let message =
-            format!("the server wants a password for user {:?}, and none is given{note}", config.user);
+            format!("the server requires a password for user {:?}, but none is given{note}", config.user);
         TargetError::new(TargetErrorKind::PasswordNeeded, message)
     };
     let Some(path) = &config.passfile else { return Err(needed("").hint(WAYS)) };
@@ -48,10 +48,10 @@ pub(super) fn look_up(config: &PostgresConnectConfig) -> Result<Secret, TargetEr
 fn read(path: &Path) -> Result<String, Option<String>> {
     let facts = std::fs::metadata(path).map_err(|_| None)?;
     if !facts.is_file() {
-        return Err(Some("it is not a plain file".to_owned()));
+        return Err(Some("it is not a regular file".to_owned()));
     }
     if facts.permissions().mode() & 0o077 != 0 {
-        return Err(Some("others than its owner may read it".to_owned()));
+        return Err(Some("users other than its owner can read it".to_owned()));
     }
     std::fs::read_to_string(path).map_err(|error| Some(error.to_string()))
 }

@@ -42,7 +42,7 @@ pub(super) fn client_certificate(
             "disable" => return Ok((None, None)),
             _ => {
                 return Err(setting.invalid_value(
-                    "allow or disable: Dyno does not know what certificates a server asked for",
+                    "allow or disable: Dyno does not know whether a server requested a certificate",
                 ));
             }
         }
@@ -91,8 +91,8 @@ pub(super) fn channel_binding(settings: &LibpqSettings<'_>) -> Result<ChannelBin
 
 /// The authentication methods that the user accepts; `None` if all are.
 pub(super) fn require_auth(settings: &LibpqSettings<'_>) -> Result<Option<RequireAuth>, TargetError> {
-    let words =
-        "password, md5, scram-sha-256, none, gss, sspi or oauth, several between commas, or ! before each";
+    let words = "password, md5, scram-sha-256, none, gss, sspi or oauth, several separated by commas, or with ! \
+        before each";
     settings
         .get("require_auth")
         .map(|setting| RequireAuth::parse(&setting.value).ok_or_else(|| setting.invalid_value(words)))

@@ -154,7 +154,7 @@ fn settle(connection: &mut PostgresConnection) -> Result<(), auth::AuthError> {
             b'v' => {}
             other => {
                 return Err(PostgresWireError::protocol(format!(
-                    "message {:?} at the start",
+                    "message {:?} during startup",
                     char::from(other)
                 ))
                 .into());

@@ -44,7 +44,8 @@ pub(super) fn agree(
 }
 
 fn no_tls(config: &PostgresConnectConfig) -> TargetError {
-    let message = format!("the server takes no TLS connection, but sslmode is {}", config.ssl_mode.name());
+    let message =
+        format!("the server does not accept TLS connections, but sslmode is {}", config.ssl_mode.name());
     TargetError::denied(message)
         .hint("switch on ssl in the server's settings, or write sslmode=prefer or disable")
 }
@@ -67,8 +68,8 @@ fn shake_hands(
             let settings = format!("sslmode {}, sslrootcert {roots}", mode.name());
             let hints = [
                 certificate_hint(mode, root.is_some()),
-                "if it wants a client certificate, give one by sslcert=FILE and sslkey=FILE",
-                "check sslmode, and the server's ssl settings (TLS 1.2 or 1.3 is needed)",
+                "if the server requires a client certificate, name one with sslcert=FILE and sslkey=FILE",
+                "check sslmode, and the server's ssl settings (TLS 1.2 or 1.3 is required)",
             ];
             Err(PostgresConnectFailure::Tls(tls::refused(error, host, &settings, hints)))
         }
@@ -80,16 +81,21 @@ fn shake_hands(
 fn certificate_hint(mode: PostgresSslMode, has_root: bool) -> &'static str {
     match (mode, has_root) {
         (PostgresSslMode::Require, true) => {
-            "give the right authority's certificate by sslrootcert=FILE; sslmode=require looks at the authority because there is a root certificate: without sslrootcert and ~/.postgresql/root.crt it encrypts without knowing the server"
+            "name the right authority's certificate with sslrootcert=FILE; sslmode=require checks the \
+            authority because a root certificate exists: without sslrootcert and ~/.postgresql/root.crt it \
+            encrypts without verifying the server"
         }
         (PostgresSslMode::VerifyCa, true) => {
-            "give the right authority's certificate by sslrootcert=FILE; to encrypt without knowing the server, write sslmode=require and leave out sslrootcert and ~/.postgresql/root.crt"
+            "name the right authority's certificate with sslrootcert=FILE; to encrypt without verifying \
+            the server, write sslmode=require and leave out sslrootcert and ~/.postgresql/root.crt"
         }
         (_, true) => {
-            "give the right authority's certificate by sslrootcert=FILE and connect by a name that is in the certificate's subjectAltName, or write sslmode=verify-ca, which does not look at the name"
+            "name the right authority's certificate with sslrootcert=FILE and connect to a name in the \
+            certificate's subjectAltName, or write sslmode=verify-ca, which does not check the name"
         }
         (_, false) => {
-            "give the authority's certificate by sslrootcert=FILE, connect by a name that is in the certificate's subjectAltName, or write sslmode=require to encrypt without knowing the server"
+            "name the authority's certificate with sslrootcert=FILE, connect to a name in the \
+            certificate's subjectAltName, or write sslmode=require to encrypt without verifying the server"
         }
     }
 }
@@ -104,7 +110,7 @@ fn trust(config: &PostgresConnectConfig) -> Result<Trust, TargetError> {
         (PostgresSslMode::VerifyFull | PostgresSslMode::VerifyCa, None) => {
             let mode = config.ssl_mode.name();
             return Err(TargetError::unsupported(format!(
-                "sslmode {mode} needs a root certificate, and there is no ~/.postgresql/root.crt"
+                "sslmode {mode} needs a root certificate, but ~/.postgresql/root.crt does not exist"
             ))
             .hint(
                 "write sslrootcert=FILE, or sslrootcert=system for the authorities that this machine trusts",
@@ -129,7 +135,7 @@ fn client_certificate(config: &PostgresConnectConfig) -> Result<Option<(&Path, &
         }
         (Some(certificate), None) => {
             let subject = format!("the client's certificate {}", certificate.display());
-            Err(unusable(&subject, "there is no private key for it").hint("give the key by sslkey=FILE"))
+            Err(unusable(&subject, "it has no private key").hint("name the key with sslkey=FILE"))
         }
         (None, _) => Ok(None),
     }
@@ -143,7 +149,8 @@ fn check_private(key: &Path) -> Result<(), TargetError> {
         return Ok(());
     }
     let subject = format!("the client's private key {}", key.display());
-    Err(unusable(&subject, "others than its owner may read it").hint(format!("chmod 600 {}", key.display())))
+    Err(unusable(&subject, "users other than its owner can read it")
+        .hint(format!("chmod 600 {}", key.display())))
 }
 
 #[cfg(test)]

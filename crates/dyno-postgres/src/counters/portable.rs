@@ -79,7 +79,9 @@ const READINGS: [Reading; 20] = [
     (Counter::Commits, |native| native.database("xact_commit")),
     (Counter::Rollbacks, |native| native.database("xact_rollback")),
     (Counter::Executions, |_| {
-        Err("Dyno reads no count of statements from PostgreSQL: only the extension pg_stat_statements has one".into())
+        Err("Dyno does not read a statement count from PostgreSQL: only the extension pg_stat_statements \
+            has one"
+            .into())
     }),
     (Counter::RowsRead, |native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
     (Counter::RowsWritten, |native| native.rows_written()),
@@ -207,7 +209,8 @@ impl Native<'_> {
     fn write_time_us(&self) -> PostgresCounterResult {
         if self.facts.version_num < 160_000 {
             return Err(
-                "before PostgreSQL 16 only the sessions' own writes are timed, not the checkpointer's".into(),
+                "PostgreSQL before 16 times only the writes of sessions, not those of the checkpointer"
+                    .into(),
             );
         }
         self.facts.require_setting("track_io_timing")?;
@@ -216,7 +219,7 @@ impl Native<'_> {
 
     fn redo_bytes(&self) -> PostgresCounterResult {
         if self.facts.settings.get("in_recovery").is_some_and(|state| state == "true") {
-            return Err("this server is a standby: it writes no WAL of its own".into());
+            return Err("this server is a standby: it does not generate WAL".into());
         }
         self.get("server", "wal_bytes")
     }
@@ -237,7 +240,7 @@ impl Native<'_> {
         let method = self.facts.setting("wal_sync_method");
         if method.starts_with("open_") {
             return Err(format!(
-                "wal_sync_method is {method}: every WAL write syncs by itself, see redo_writes"
+                "wal_sync_method is {method}: every WAL write includes the sync; see redo_writes"
             ));
         }
         Ok(())
@@ -279,8 +282,7 @@ impl Native<'_> {
     fn rows(&self, columns: &[&str]) -> PostgresCounterResult {
         if !self.facts.on_test_tables {
             return Err(
-                "PostgreSQL tells it of single tables, and it is asked of Dyno's own test tables alone"
-                    .into(),
+                "PostgreSQL reports it per table, and Dyno reads it only for its own test tables".into()
             );
         }
         self.facts.require_setting("track_counts")?;

@@ -9,7 +9,7 @@ use crate::wire::PostgresConnection;
 /// The block size to use: the server's, which a requested size must equal.
 pub(crate) fn chosen_block_size(wish: Option<Bytes>, server: Bytes) -> Result<Bytes, TargetError> {
     let way_out = "use a server that was built with that block size";
-    own_block_size(wish, server, "this server's blocks have", way_out)
+    own_block_size(wish, server, "this server's block size is", way_out)
 }
 
 /// The server's block size in bytes.

@@ -37,9 +37,9 @@ pub(super) fn version(facts: &PostgresPreflightFacts) -> Advice {
         return warn(
             "version",
             format!(
-                "{product_version} is newer than {NEWEST_MAJOR}, the newest that Dyno was checked against"
+                "{product_version} is newer than {NEWEST_MAJOR}, the newest version that Dyno was tested with"
             ),
-            "look at the audit: counters may have changed their meaning",
+            "check the audit: counters may have changed their meaning",
         );
     }
     ok("version", product_version)
@@ -55,7 +55,7 @@ pub(super) fn pooler(facts: &PostgresPreflightFacts, plan: &Plan, needs: &Worklo
                 None => through_pooler(statements),
                 Some(most) => fail(
                     "pooler",
-                    format!("{wanted} sessions are needed, and the pooler takes max_client_conn = {most}"),
+                    format!("{wanted} sessions are needed, but the pooler accepts max_client_conn = {most}"),
                     "raise max_client_conn in pgbouncer.ini, or use fewer sessions",
                 ),
             };
@@ -68,33 +68,35 @@ pub(super) fn pooler(facts: &PostgresPreflightFacts, plan: &Plan, needs: &Worklo
     let Some(sign) = &facts.pooler else {
         return ok("pooler", "the connection goes to the server itself");
     };
-    let finding = format!("a connection pooler is in between: {sign}");
+    let finding = format!("the connection goes through a connection pooler: {sign}");
     let way_out = match needs.server_loops {
         false => {
-            "give target.observe_url the server's own host and port: sessions then go through the pooler, and all else does not"
+            "set target.observe_url to the server's own host and port: sessions then go through the \
+            pooler, everything else does not"
         }
-        true => "give target.url the server's own host and port instead of the pooler's",
+        true => "set target.url to the server's own host and port instead of the pooler's",
     };
     fail("pooler", finding, way_out)
 }
 
 fn through_pooler(statements: PostgresPoolerStatements) -> Advice {
-    let booked = "response times hold the pooler's; statistics of its connections come up to a second late, so counts of the \
-                  window are compared with that much play, and those of the whole run exactly";
+    let booked = "response times include the pooler; statistics of its connections arrive up to a second \
+        late, so the audit compares counts of the window with that tolerance and counts of the whole run \
+        exactly";
     match statements {
         PostgresPoolerStatements::Prepared => note(
             "pooler",
-            format!("sessions go through a connection pooler, which carries prepared statements; {booked}"),
-            "give target.url the server's own address to measure without it",
+            format!("sessions go through a connection pooler, which supports prepared statements; {booked}"),
+            "set target.url to the server's own address to measure without the pooler",
         ),
         PostgresPoolerStatements::Unnamed => note(
             "pooler",
             format!(
-                "sessions go through a connection pooler, which does not carry prepared statements: each operation is parsed and \
-                 planned anew; {booked}"
+                "sessions go through a connection pooler, which does not support prepared statements: the \
+                server parses and plans each operation again; {booked}"
             ),
-            "PgBouncer carries them from 1.21 on, in transaction mode, with max_prepared_statements in pgbouncer.ini at least as \
-             many as the workload has statements",
+            "PgBouncer supports them from 1.21 on, in transaction mode, if max_prepared_statements in \
+            pgbouncer.ini is at least the number of the workload's statements",
         ),
     }
 }
@@ -115,9 +117,9 @@ fn table_privileges(facts: &PostgresPreflightFacts) -> Advice {
         // Tables that another user created may be sufficient.
         None => note(
             "privileges",
-            format!("user {} may not create tables in the first schema of its search_path", facts.user),
+            format!("user {} cannot create tables in the first schema of its search_path", facts.user),
             format!(
-                "GRANT USAGE, CREATE ON SCHEMA public TO {}; if tables are to be loaded as this user",
+                "GRANT USAGE, CREATE ON SCHEMA public TO {}; if this user is to load tables",
                 ident(&facts.user)
             ),
         ),
@@ -128,15 +130,15 @@ fn test_table_privileges(facts: &PostgresPreflightFacts) -> Advice {
     let (user, database) = (ident(&facts.user), ident(&facts.database));
     match facts.schema {
         None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
-        Some(true) => ok("privileges", format!("schema {SCHEMA} is there, and tables can be created in it")),
+        Some(true) => ok("privileges", format!("schema {SCHEMA} exists, and tables can be created in it")),
         None => fail(
             "privileges",
-            format!("user {} may not create schema {SCHEMA} in database {}", facts.user, facts.database),
+            format!("user {} cannot create schema {SCHEMA} in database {}", facts.user, facts.database),
             format!("GRANT CREATE ON DATABASE {database} TO {user};"),
         ),
         Some(false) => fail(
             "privileges",
-            format!("schema {SCHEMA} is there, and user {} may not create tables in it", facts.user),
+            format!("schema {SCHEMA} exists, but user {} cannot create tables in it", facts.user),
             format!("GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user};"),
         ),
     }
@@ -148,16 +150,16 @@ pub(super) fn statistics(facts: &PostgresPreflightFacts) -> Advice {
         return note(
             "statistics",
             format!("user {} is a superuser; {MORE_POWER_THAN_NEEDED}", facts.user),
-            "CREATE ROLE dyno LOGIN; GRANT pg_monitor TO dyno; and give it CREATE on the database",
+            "CREATE ROLE dyno LOGIN; GRANT pg_monitor TO dyno; and grant it CREATE on the database",
         );
     }
     if facts.monitor {
-        return ok("statistics", "all statistics can be read (pg_monitor)");
+        return ok("statistics", "this user can read all statistics (pg_monitor)");
     }
     note(
         "statistics",
         format!(
-            "user {} sees neither other users' sessions nor the server's paths; all counters are there",
+            "user {} sees neither other users' sessions nor the server's paths; all counters are available",
             facts.user
         ),
         format!("GRANT pg_monitor TO {};", ident(&facts.user)),
@@ -180,7 +182,7 @@ pub(super) fn connections(facts: &PostgresPreflightFacts, plan: &Plan, needs: &W
         .filter(|_| !facts.superuser)
         .min();
     let too_few = |free: u64, limit_text: String, way_out: String| {
-        let finding = format!("{wanted} connections are needed and {free} are free of {limit_text}");
+        let finding = format!("{wanted} connections are needed, {free} are free of {limit_text}");
         fail("connections", finding, way_out)
     };
     let max = number("max_connections");
@@ -203,7 +205,7 @@ pub(super) fn connections(facts: &PostgresPreflightFacts, plan: &Plan, needs: &W
             format!("{object} CONNECTION LIMIT -1;"),
         );
     }
-    ok("connections", format!("{wanted} are needed and {server_free} of {max} are free"))
+    ok("connections", format!("{wanted} connections are needed, {server_free} of {max} are free"))
 }
 
 /// Whether the server accepts writes.
@@ -221,14 +223,14 @@ pub(super) fn writable(facts: &PostgresPreflightFacts, needs: &WorkloadNeeds) ->
     if facts.in_recovery {
         return fail(
             "writable",
-            format!("the server is a standby in recovery, and {why}: loading and updates need a primary"),
-            "give target.url the primary's host, or promote this server: SELECT pg_promote();",
+            format!("the server is a standby in recovery, but {why}: loads and updates need a primary"),
+            "set target.url to the primary's host, or promote this server: SELECT pg_promote();",
         );
     }
     if facts.read_only {
         return fail(
             "writable",
-            format!("transactions are read-only by default_transaction_read_only, and {why}"),
+            format!("transactions are read-only by default_transaction_read_only, but {why}"),
             format!(
                 "ALTER ROLE {} SET default_transaction_read_only = off; or {}",
                 ident(&facts.user),
@@ -236,13 +238,13 @@ pub(super) fn writable(facts: &PostgresPreflightFacts, needs: &WorkloadNeeds) ->
             ),
         );
     }
-    ok("writable", "the server is a primary and takes writes")
+    ok("writable", "the server is a primary and accepts writes")
 }
 
 /// Whether the plan's block size is the server's block size.
 pub(super) fn block_size(facts: &PostgresPreflightFacts, plan: &Plan) -> Advice {
     match chosen_block_size(plan.data.block_size, Bytes(facts.block_size)) {
-        Ok(own) => ok("block_size", format!("blocks have {own}")),
+        Ok(own) => ok("block_size", format!("the block size is {own}")),
         Err(error) => failed("block_size", &error),
     }
 }
@@ -254,7 +256,10 @@ pub(super) fn other_sessions(facts: &PostgresPreflightFacts) -> Advice {
     if active > 0 {
         return warn(
             "others",
-            format!("{active} other sessions are at work in this database; their work is in its counters"),
+            format!(
+                "{active} other sessions are active in this database; its counters include their \
+                activity"
+            ),
             format!("end them or wait: {list}"),
         );
     }
@@ -262,7 +267,7 @@ pub(super) fn other_sessions(facts: &PostgresPreflightFacts) -> Advice {
         return warn(
             "others",
             format!(
-                "{} prepared transactions are open and keep dead rows from being cleaned up",
+                "{} prepared transactions are open and prevent the cleanup of dead rows",
                 facts.prepared_transactions
             ),
             "SELECT * FROM pg_prepared_xacts; then COMMIT PREPARED or ROLLBACK PREPARED each",
@@ -271,14 +276,17 @@ pub(super) fn other_sessions(facts: &PostgresPreflightFacts) -> Advice {
     if all > 0 {
         return note(
             "others",
-            format!("{all} other sessions are connected to this database and idle, as far as can be seen"),
+            format!(
+                "{all} other sessions are connected to this database and idle, as far as this user can \
+                see"
+            ),
             match facts.monitor || facts.superuser {
                 true => format!("make sure they stay idle: {list}"),
-                false => format!("what they do is shown after GRANT pg_monitor TO {};", ident(&facts.user)),
+                false => format!("to see their activity: GRANT pg_monitor TO {};", ident(&facts.user)),
             },
         );
     }
-    ok("others", "nobody else is connected to this database")
+    ok("others", "no other session is connected to this database")
 }
 
 /// Whether `track_counts` is on; without it the server counts neither reads nor rows.
@@ -303,5 +311,5 @@ pub(super) fn timing(facts: &PostgresPreflightFacts, name: &str, lost: &str) -> 
         return note(name, finding, "upgrade to PostgreSQL 14 or later");
     }
     let summary = format!("{name} is off: {lost} will be absent");
-    warn(name, summary, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
+    warn(name, summary, format!("{} (pg_test_timing shows its cost)", alter(name, "on")))
 }

@@ -30,7 +30,7 @@ pub(super) fn fsync(facts: &PostgresPreflightFacts) -> Advice {
     }
     warn(
         "fsync",
-        "fsync is off: commits are not durable, and their cost is not that of a real platform",
+        "fsync is off: commits are not durable, and cost less than on a real platform",
         alter("fsync", "on"),
     )
 }
@@ -53,12 +53,13 @@ pub(super) fn synchronous_commit(facts: &PostgresPreflightFacts) -> Advice {
     match value {
         "off" => warn(
             "synchronous_commit",
-            "synchronous_commit is off: commits do not wait for the log, and the last ones can be lost",
+            "synchronous_commit is off: commits do not wait for the log, and a crash can lose the last \
+            commits",
             alter("synchronous_commit", "on"),
         ),
         "local" => note(
             "synchronous_commit",
-            "synchronous_commit is local: commits wait for this server's log and for no standby",
+            "synchronous_commit is local: commits wait for this server's log, but not for a standby",
             alter("synchronous_commit", "on"),
         ),
         _ => {
@@ -76,7 +77,7 @@ pub(super) fn autovacuum(facts: &PostgresPreflightFacts) -> Advice {
     if !facts.settings.is_on("autovacuum") {
         return note(
             "autovacuum",
-            "autovacuum is off: long update runs bloat, which no platform in use does",
+            "autovacuum is off: tables bloat in long update runs, unlike on a production platform",
             alter("autovacuum", "on"),
         );
     }
@@ -84,17 +85,19 @@ pub(super) fn autovacuum(facts: &PostgresPreflightFacts) -> Advice {
         return warn(
             "autovacuum",
             format!(
-                "{} autovacuum workers are at work now and would share the disks with the run",
+                "{} autovacuum workers are active now and would share the disks with the run",
                 facts.vacuuming
             ),
-            "wait until they are done: SELECT pid, query FROM pg_stat_activity WHERE backend_type = 'autovacuum worker';",
+            "wait until they finish: SELECT pid, query FROM pg_stat_activity WHERE backend_type = \
+            'autovacuum worker';",
         );
     }
     let naptime = facts.settings.value("autovacuum_naptime").unwrap_or("1min");
     ok(
         "autovacuum",
         format!(
-            "autovacuum is on and idle; it looks at the database every {naptime}, which adds a few commits to the counters"
+            "autovacuum is on and idle; it checks the database every {naptime}, which adds a few commits \
+            to the counters"
         ),
     )
 }
@@ -114,14 +117,12 @@ pub(super) fn checkpoints(facts: &PostgresPreflightFacts, plan: &Plan, needs: &W
     match plan.run.length() {
         Length::Time(time) if time.0.as_secs_f64() < timeout_s => note(
             "checkpoints",
+            format!("a window of {time} may contain no checkpoint, or one at an arbitrary time; {spacing}"),
             format!(
-                "a window of {time} may hold no checkpoint, or one at a time of its own choice; {spacing}"
-            ),
-            format!(
-                "for figures that last use run.time = \"{}s\" or more, a multiple of checkpoint_timeout",
+                "for stable figures, use run.time = \"{}s\" or more, a multiple of checkpoint_timeout",
                 timeout_s.ceil()
             ),
         ),
-        _ => ok("checkpoints", format!("the window is long enough for checkpoints to show; {spacing}")),
+        _ => ok("checkpoints", format!("the window is long enough to include checkpoints; {spacing}")),
     }
 }

@@ -121,6 +121,6 @@ fn pooler(connection: &mut PostgresConnection) -> Result<Option<String>, TargetE
     }
     let other = serving_pids.iter().find(|&&pid| pid != initial_pid);
     Ok(other.map(|pid| {
-        format!("the connection was opened as process {initial_pid} and is served by process {pid}")
+        format!("the connection was opened as process {initial_pid} but is served by process {pid}")
     }))
 }

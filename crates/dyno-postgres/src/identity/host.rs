@@ -43,7 +43,7 @@ pub(super) fn processes(
     let stat = pid.and_then(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok());
     Ok(match stat.as_deref().and_then(parent) {
         Some(postmaster) => ServerProcesses::Tree(postmaster),
-        None => ServerProcesses::Unknown("the server's processes cannot be looked at".to_owned()),
+        None => ServerProcesses::Unknown("the server's processes cannot be inspected".to_owned()),
     })
 }
 

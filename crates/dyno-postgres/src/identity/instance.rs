@@ -41,7 +41,7 @@ pub(crate) fn instance(connection: &mut PostgresConnection) -> Result<CounterSco
         (Some(server), Some(scope)) => {
             Ok(CounterScope { servers: vec![server], scope, server_wide: SERVER_WIDE })
         }
-        _ => Err(TargetError::database("the server does not say which one it is")),
+        _ => Err(TargetError::database("the server does not report its identity")),
     }
 }
 

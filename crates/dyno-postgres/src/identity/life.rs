@@ -14,7 +14,7 @@ pub(crate) fn life(connection: &mut PostgresConnection) -> Result<ServerLife, Ta
     match (text(0), text(1)) {
         (Some(started), Some(statistics_since)) => Ok(ServerLife { started, statistics_since }),
         _ => Err(TargetError::database(
-            "the server does not say since when it has kept statistics (pg_stat_bgwriter.stats_reset)",
+            "the server does not report when its statistics started (pg_stat_bgwriter.stats_reset)",
         )),
     }
 }

@@ -18,15 +18,16 @@ pub(super) fn cache(facts: &PostgresPreflightFacts, size: DataSize) -> Advice {
     let buffers = bytes(&facts.settings, "shared_buffers").unwrap_or(0);
     let sizes = format!("{} {} and shared_buffers {}", size.subject, human(size.bytes), human(buffers));
     if size.bytes <= buffers {
-        let finding = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
+        let finding = format!("{sizes}: once warm, all reads are logical and none reaches storage");
         return note(
             "cache",
             finding,
-            "to measure storage, load more than fits, such as four times shared_buffers",
+            "to measure storage, load more than fits, for example four times shared_buffers",
         );
     }
     let partial_finding = format!(
-        "{sizes}: reads go to the operating system, whose page cache may answer them; the audit compares with the devices"
+        "{sizes}: reads go to the operating system, whose page cache may answer them; the audit compares \
+        them with the devices"
     );
     note(
         "cache",
@@ -39,27 +40,28 @@ pub(super) fn cache(facts: &PostgresPreflightFacts, size: DataSize) -> Advice {
 pub(super) fn disk(facts: &PostgresPreflightFacts, spec: &DataSpec) -> Advice {
     let data = data_bytes(spec, INDEX_BYTES_PER_ROW);
     let Some(needed) = still_needed(&facts.data, spec, data) else {
-        return ok("disk_space", format!("the data is loaded already ({})", human(data)));
+        return ok("disk_space", format!("the data is already loaded ({})", human(data)));
     };
     let needed = needed.saturating_add(bytes(&facts.settings, "max_wal_size").unwrap_or(0));
     let requirement = format!("a load needs {} of disk, WAL included", human(needed));
     match facts.free_bytes {
         None => note(
             "disk_space",
-            format!("{requirement}; how much is free cannot be seen from here"),
+            format!("{requirement}; the free space is unknown"),
             match facts.monitor || facts.superuser {
-                true => "look on the server: df -h in its data_directory".to_owned(),
+                true => "check it on the server: df -h in its data_directory".to_owned(),
                 false => format!(
-                    "GRANT pg_monitor TO {}; shows where the data lies, or look on the server: df -h in its data_directory",
+                    "GRANT pg_monitor TO {}; shows where the data is stored, or check it on the server: df \
+                    -h in its data_directory",
                     ident(&facts.user)
                 ),
             },
         ),
         Some(free) if free < needed => fail(
             "disk_space",
-            format!("{requirement}, and {} are free", human(free)),
-            "make data.scale or data.schemas smaller, or give the server more room",
+            format!("{requirement}, {} are free", human(free)),
+            "lower data.scale or data.schemas, or free space on the server's disk",
         ),
-        Some(free) => ok("disk_space", format!("{requirement}, and {} are free", human(free))),
+        Some(free) => ok("disk_space", format!("{requirement}, {} are free", human(free))),
     }
 }

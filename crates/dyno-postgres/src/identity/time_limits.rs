@@ -15,7 +15,9 @@ pub(super) fn time_limits(facts: &PostgresPreflightFacts, plan: &Plan) -> Advice
     let limits: Vec<TimeLimit> = facts.time_limits.iter().filter(is_kept).cloned().collect();
     let names: Vec<String> = limits.iter().map(|limit| format!("SET {} = 0", limit.setting)).collect();
     let user = ident(&facts.user);
-    let way_out =
-        format!("for runs without: ALTER ROLE {user} {}", names.join(&format!("; ALTER ROLE {user} ")));
+    let way_out = format!(
+        "to run without these limits: ALTER ROLE {user} {}",
+        names.join(&format!("; ALTER ROLE {user} "))
+    );
     dyno_engine::time_limits(&limits, plan, &way_out)
 }

@@ -62,7 +62,7 @@ pub(super) fn remove(
     // One simple query is one transaction. synchronous_commit is on for it, because a drop is not resumed.
     connection
         .simple(&format!("SET LOCAL synchronous_commit = on; {}", statements.join("; ")))
-        .map_err(|error| explain(error, "what Dyno made cannot be dropped", config))?;
+        .map_err(|error| explain(error, "the objects that Dyno created cannot be dropped", config))?;
     Ok(objects.into_iter().map(|(item, _)| item).collect())
 }
 

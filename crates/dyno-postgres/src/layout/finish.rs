@@ -65,6 +65,6 @@ pub(super) fn verify(
     let measured = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     control
         .simple(&finish_sql(&measured))
-        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
+        .map_err(|error| explain(error, "the end of the load cannot be recorded", loading.loaders.0))?;
     Ok(measured.into_iter().map(|(facts, _)| facts).collect())
 }

@@ -10,8 +10,10 @@ use dyno_engine::layout::{group_fault, keys_fault};
 use dyno_engine::row::first;
 
 pub(super) fn table_error(table: &TestTable, fault: &str) -> TargetError {
-    TargetError::data(format!("table {} {fault}", table.name()))
-        .hint("`dyno load --replace` drops what Dyno made and loads again; check that nobody else writes to schema dyno")
+    TargetError::data(format!("table {} {fault}", table.name())).hint(
+        "`dyno load --replace` drops the objects that Dyno created and loads again; check that no \
+            other user writes to schema dyno",
+    )
 }
 
 /// Count, minimum, maximum and sum of all keys, as [`check_keys`] expects them.

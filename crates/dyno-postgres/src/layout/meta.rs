@@ -78,7 +78,7 @@ pub(super) fn read(connection: &mut PostgresConnection) -> Result<Option<Postgre
     let spec = notes.spec()?;
     let column_bytes: usize = notes.number("column_bytes")?;
     if column_bytes != COLUMN_BYTES {
-        let fault = format!("its columns have {column_bytes} bytes, and this version makes {COLUMN_BYTES}");
+        let fault = format!("its columns have {column_bytes} bytes, but this version creates {COLUMN_BYTES}");
         return Err(HOME.broken(fault));
     }
     let (chunks, rows) = chunks(&connection.simple("SELECT kind, schema, first, rows FROM dyno.chunks")?);
@@ -102,7 +102,7 @@ fn check_objects_exist(connection: &mut PostgresConnection) -> Result<(), Target
     )?;
     let Some(row) = missing_rows.first() else { return Ok(()) };
     let (kind, name) = (row.text(0), row.text(1));
-    Err(HOME.broken(format!("{kind} {SCHEMA}.{name} is not there any more, or not the one that was loaded")))
+    Err(HOME.broken(format!("{kind} {SCHEMA}.{name} no longer exists, or is not the one that was loaded")))
 }
 
 /// The statements that record measurements and the end of the load, as one transaction. It survives a server

@@ -91,8 +91,7 @@ pub(super) fn wait_for_leftover_load(
         }
         if !std::mem::replace(&mut is_announced, true) {
             let at_work = leftover_backends(connection)?;
-            progress
-                .phase(&format!("waiting for what a killed load left at work in the server ({at_work})"), 0);
+            progress.phase(&format!("waiting for server processes of a killed load ({at_work})"), 0);
         }
     }
 }
@@ -125,7 +124,7 @@ pub(super) fn lock(connection: &mut PostgresConnection) -> Result<(), TargetErro
     if PostgresError::of(&error).is_none_or(|server| server.code != "55P03") {
         return Err(error);
     }
-    let message = "another load or drop of Dyno is at work in this database";
+    let message = "another load or drop by Dyno is running in this database";
     Err(TargetError::data(message)
         .hint(format!(
             "wait for it, or find it: SELECT * FROM pg_stat_activity JOIN pg_locks USING (pid) \
@@ -140,15 +139,14 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &PostgresConnectC
     let (code, own_hint) = (server.code.clone(), server.hint.clone());
     let hint = match code.as_str() {
         "42501" => grants(config),
-        "53100" => {
-            "free space on the server's disk, or load less; then load again to resume, or drop".to_owned()
-        }
+        "53100" => "free space on the server's disk, or load less data; then load again to resume, or drop"
+            .to_owned(),
         "25006" => "load on the primary: this server is a standby or read-only".to_owned(),
         "42P07" | "42723" => format!(
-            "something of that name in schema {SCHEMA} is not recorded as Dyno's: rename it or move it to another schema"
+            "an object of that name in schema {SCHEMA} exists that Dyno did not create: rename it or move \
+            it to another schema"
         ),
-        "2BP01" => "something of yours depends on it: drop that first, Dyno removes nothing it did not make"
-            .to_owned(),
+        "2BP01" => "an object that Dyno did not create depends on it: drop that object first".to_owned(),
         _ if own_hint.is_empty() => error.hint.clone(),
         _ => own_hint,
     };
@@ -157,7 +155,7 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &PostgresConnectC
 
 /// Like [`explain`], for errors while reading what is loaded, which needs fewer privileges than a load.
 pub(crate) fn explain_inspection(error: TargetError, config: &PostgresConnectConfig) -> TargetError {
-    let explained = explain(error, "what Dyno has loaded cannot be looked at", config);
+    let explained = explain(error, "the loaded data cannot be read", config);
     if explained.kind != TargetErrorKind::Privilege {
         return explained;
     }
@@ -172,7 +170,7 @@ pub(crate) fn explain_inspection(error: TargetError, config: &PostgresConnectCon
 fn grants(config: &PostgresConnectConfig) -> String {
     let (database, user) = (ident(&config.database), ident(&config.user));
     format!(
-        "GRANT CREATE ON DATABASE {database} TO {user}; where schema {SCHEMA} is there already: \
-         GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user}"
+        "GRANT CREATE ON DATABASE {database} TO {user}; if schema {SCHEMA} already exists: GRANT USAGE, \
+        CREATE ON SCHEMA {SCHEMA} TO {user}"
     )
 }

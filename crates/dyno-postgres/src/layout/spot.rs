@@ -119,27 +119,27 @@ fn facts(
     let number = |i| first(&rows, i);
     let read =
         || Some(PostgresTableFacts { blocks: number(0)?, good_indexes: number(1)?, deleted: number(2)? });
-    read().ok_or_else(|| table_error(table, "cannot be looked at: the database's answer cannot be read"))
+    read().ok_or_else(|| table_error(table, "cannot be inspected: the database's answer cannot be read"))
 }
 
 fn table_error(table: &TestTable, fault: &str) -> TargetError {
-    let message = format!("table {} is not what was loaded: it {fault}", table.name());
-    TargetError::data(message).hint("find out who changed it; `dyno load --replace` loads it again")
+    let message = format!("table {} is not as loaded: it {fault}", table.name());
+    TargetError::data(message).hint("find out what changed it; `dyno load --replace` loads it again")
 }
 
 fn check_facts(spec: &DataSpec, table: &TestTable, facts: &PostgresTableFacts) -> Result<(), TargetError> {
     let wanted = indexes(table, spec).len() as u64;
     if facts.blocks < table.rows {
         let fault = format!(
-            "has {} blocks, and {} rows were loaded, each into a block of its own",
+            "has {} blocks, but {} rows were loaded, each into its own block",
             facts.blocks, table.rows
         );
         return Err(table_error(table, &fault));
     }
     if facts.good_indexes < wanted {
         let index_fault = match wanted {
-            1 => "has lost its index on custid, or that is not valid",
-            _ => "has lost an index, on custid or on the secondary key, or that is not valid",
+            1 => "lacks its index on custid, or that index is invalid",
+            _ => "lacks an index, on custid or on the secondary key, or that index is invalid",
         };
         return Err(table_error(table, index_fault));
     }
@@ -165,7 +165,7 @@ fn check_burdens(
         all => format!(" and {} things more", all - 1),
     };
     let fault =
-        format!("carries the {object_kind} {name}{more}, which was not loaded and takes part in operations");
+        format!("has the {object_kind} {name}{more}, which was not loaded and adds work to operations");
     Err(table_error(table, &fault)
         .hint(format!("{way_out}; or `dyno load --replace`, which loads the data again")))
 }
@@ -264,8 +264,11 @@ fn check_by_block(
     let rows = keys_of(connection, spec, table, &format!("ctid = ANY ('{{{list}}}'::tid[])"))?;
     // After an interrupted load a table may have empty blocks, so a block need not contain a row.
     if table_blocks == table.rows && rows.len() != blocks.len() {
-        let fault =
-            format!("has {} rows in {} of its blocks, and one in each was loaded", rows.len(), blocks.len());
+        let fault = format!(
+            "has {} rows in {} of its blocks, but the load wrote one row into each",
+            rows.len(),
+            blocks.len()
+        );
         return Err(table_error(table, &fault));
     }
     Ok(())

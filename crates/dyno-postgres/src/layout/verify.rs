@@ -41,7 +41,7 @@ pub(super) fn measure(
         first(&rows, 0).ok_or_else(unreadable)?
     };
     if blocks != count {
-        let fault = format!("holds {count} rows in {blocks} blocks, and one row per block is the method");
+        let fault = format!("has {count} rows in {blocks} blocks, but the method requires one row per block");
         return Err(table_error(table, &fault));
     }
     let rows = connection.simple(&format!(

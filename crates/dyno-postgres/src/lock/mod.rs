@@ -27,8 +27,8 @@ pub(super) fn take(
     let mut connection = PostgresConnection::open(config, &format!("{NAME}{}", holder.encode()))?;
     if let Some(process) = served_by_another(&mut connection)? {
         return Ok(Lock::impossible(format!(
-            "a connection pooler is in between ({process} serves this connection), and through it no lock can be kept: \
-             other dynos are not kept off {target}, nor off its server"
+            "the connection goes through a connection pooler ({process} serves this connection), which \
+            prevents a lock: Dyno cannot lock other dynos out of {target} or its server"
         )));
     }
     connection.simple(OBSERVER_SETTINGS)?;
@@ -37,7 +37,8 @@ pub(super) fn take(
         let holder = lock_owner.as_ref().and_then(|(_, holder)| holder.as_ref());
         let backend = lock_owner.as_ref().map_or_else(|| "PID".to_owned(), |(backend, _)| backend.clone());
         let hint = format!(
-            "wait until it has ended; what hangs ends by SELECT pg_terminate_backend({backend}) on the server"
+            "wait until it ends; if it hangs, end it with SELECT pg_terminate_backend({backend}) on the \
+            server"
         );
         return Err(busy(target, holder, hint));
     }
@@ -51,8 +52,8 @@ pub(super) fn take(
     Ok(match left_behind {
         None => lock,
         Some(processes) => lock.but(format!(
-            "sessions of a dyno that was killed are still at work in {target} (server {processes}): what they do is counted \
-             with this command's; SELECT pg_terminate_backend(PID) ends them"
+            "sessions of a killed dyno are still active in {target} (server {processes}): the counters of \
+            this command include their activity; SELECT pg_terminate_backend(PID) ends them"
         )),
     })
 }

@@ -45,8 +45,10 @@ pub(super) fn take(
         let Some(other) = find_conflict(connection, claim)? else { return Ok(()) };
         connection.simple(&format!("SELECT pg_advisory_unlock{way}({class}, {OBJECT}) AS dyno_lock"))?;
         if Instant::now() >= until {
-            let end =
-                format!("what hangs ends by SELECT pg_terminate_backend({}) on the server", other.backend);
+            let end = format!(
+                "if it hangs, end it with SELECT pg_terminate_backend({}) on the server",
+                other.backend
+            );
             let place = format!("database {}", other.database);
             return Err(server_busy(target, other.holder.as_ref(), Some(&place), &end));
         }

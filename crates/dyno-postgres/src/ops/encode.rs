@@ -82,8 +82,8 @@ pub(super) fn check_range(value: Value<'_>, encoding: Encoding, number: usize) -
     match (value, encoding.range()) {
         (Value::Int(value), Some((name, low, high))) if !(low..=high).contains(&value) => {
             let message = format!(
-                "parameter {number} is {name} for the server, which holds {low} to {high}, and its value is {value}: \
-                 draw other values, or write the type behind the parameter (::bigint)"
+                "parameter {number} is {name} on the server, which accepts {low} to {high}, but its value \
+                is {value}: draw other values, or write the type behind the parameter (::bigint)"
             );
             Err(OpError::fatal("22003", message))
         }

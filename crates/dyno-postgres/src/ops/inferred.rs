@@ -152,9 +152,8 @@ fn describe(
         let body = connection.line.body(body);
         match tag {
             b't' => {
-                found = described(body).ok_or_else(|| {
-                    PostgresWireError::protocol("a description of parameters that ends too early")
-                })?;
+                found = described(body)
+                    .ok_or_else(|| PostgresWireError::protocol("a truncated parameter description"))?;
             }
             b'E' if refusal.is_none() => {
                 refusal = Some(PostgresWireError::Server(Box::new(PostgresError::read(body))));

@@ -127,13 +127,13 @@ fn prepare_through(
 fn refuse_pooler(connection: &PostgresConnection, row: Option<&TextRow>) -> Result<(), TargetError> {
     match row.and_then(|row| row.parse::<i32>(0)) {
         Some(pid) if pid != connection.backend_pid() => Err(TargetError::unsupported(format!(
-                "a connection pooler is in between: the session was opened as process {} and is served by process {pid}",
-                connection.backend_pid()
-            ),
-        )
+            "the session goes through a connection pooler: it was opened as process {} but is served \
+                by process {pid}",
+            connection.backend_pid()
+        ))
         .hint(
-            "give target.observe_url the server's own address beside it, and sessions go through the pooler; or give \
-             target.url the server's own",
+            "set target.observe_url to the server's own address to run sessions through the pooler; or set \
+            target.url to the server's own address",
         )),
         _ => Ok(()),
     }

@@ -332,13 +332,13 @@ fn columns(
 /// The error if a transaction with a failed statement was to be committed: the server rolls it back.
 #[cold]
 fn rolled_back_error() -> Box<OpError> {
-    let message = "the transaction was taken back, for a statement in it had failed".to_owned();
+    let message = "the transaction was rolled back because a statement in it failed".to_owned();
     Box::new(OpError { class: ErrorClass::Retryable, code: "25P02".to_owned(), message })
 }
 
 #[cold]
 fn no_integer() -> Box<OpError> {
-    let message = "the first column that the statement returns is no integer: cast it (::int8)";
+    let message = "the first column that the statement returns is not an integer: cast it (::int8)";
     OpError::fatal("answer", message.to_owned())
 }
 

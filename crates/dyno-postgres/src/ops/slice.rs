@@ -152,7 +152,7 @@ fn read(connection: &mut PostgresConnection, results: usize) -> Result<SliceDone
                 let error = PostgresError::read(connection.line.body(body));
                 return Err(answer::refused(connection, error));
             }
-            b'Z' => return slice_counts.ok_or_else(|| PostgresWireError::protocol("no result of a slice")),
+            b'Z' => return slice_counts.ok_or_else(|| PostgresWireError::protocol("no slice result")),
             _ => {}
         }
     }
@@ -169,5 +169,5 @@ fn numbers(body: &[u8], results: usize) -> Result<SliceDone, PostgresWireError> 
         (columns == results).then_some(())
     };
     let all = read().and_then(|()| done(&numbers[..results]));
-    all.ok_or_else(|| PostgresWireError::protocol("a slice's result of another shape"))
+    all.ok_or_else(|| PostgresWireError::protocol("a slice result of unexpected shape"))
 }

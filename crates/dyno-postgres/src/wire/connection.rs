@@ -97,7 +97,7 @@ impl PostgresConnection {
     pub(crate) fn set_key(&mut self, body: Range<usize>) -> Result<(), PostgresWireError> {
         let mut fields = PostgresFieldReader::new(self.line.body(body));
         self.pid =
-            fields.i32().ok_or_else(|| PostgresWireError::protocol("a key without a process number"))?;
+            fields.i32().ok_or_else(|| PostgresWireError::protocol("a cancel key without a process ID"))?;
         self.key = fields.rest().to_vec();
         Ok(())
     }
@@ -146,7 +146,7 @@ impl PostgresConnection {
             match tag {
                 b'D' => rows.push(
                     row(self.line.body(body))
-                        .ok_or_else(|| PostgresWireError::protocol("a row that ends too early"))?,
+                        .ok_or_else(|| PostgresWireError::protocol("a truncated row"))?,
                 ),
                 b'C' => self.rows_affected = message_rows(self.line.body(body)),
                 b'E' if failed.is_none() => {

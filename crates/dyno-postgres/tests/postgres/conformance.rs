@@ -120,7 +120,7 @@ fn any_statement_of_a_user_runs_alone_and_in_transactions() {
         user_session.execute(move_, &[Value::Text(b"1"), Value::Int(4)]).unwrap();
         assert_eq!(user_session.execute(fail, &[Value::Int(0)]).unwrap_err().code, "22012");
         let refused = user_session.ask(SessionRequest::Commit).unwrap_err();
-        assert!(refused.message.contains("taken back"), "{refused}");
+        assert!(refused.message.contains("rolled back"), "{refused}");
         assert_eq!(balance(4), "100.00");
         user_session.ask(SessionRequest::Rollback).unwrap();
 

@@ -106,7 +106,7 @@ fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
         assert_found(&advice, "reach", Severity::Ok, "database postgres as postgres", "");
         assert_found(&advice, "version", Severity::Ok, &server.version().full, "");
         assert_found(&advice, "pooler", Severity::Ok, "server itself", "");
-        assert_found(&advice, "others", Severity::Ok, "nobody else", "");
+        assert_found(&advice, "others", Severity::Ok, "no other session", "");
         assert_found(&advice, "fsync", Severity::Ok, "on", "");
         assert_found(&advice, "track_io_timing", Severity::Warn, "absent", "SET track_io_timing = on");
         assert_found(&advice, "track_wal_io_timing", Severity::Warn, "redo_sync_time", "pg_reload_conf");
@@ -160,7 +160,7 @@ fn missing_rights_come_with_the_grant() {
         let plain = target_at(&server.url_of("plain", "postgres"));
         let advice = preflight(&*plain, server);
         let grant = "GRANT CREATE ON DATABASE \"postgres\" TO \"plain\"";
-        assert_found(&advice, "privileges", Severity::Fail, "may not create schema", grant);
+        assert_found(&advice, "privileges", Severity::Fail, "cannot create schema", grant);
         assert_found(&advice, "statistics", Severity::Note, "plain", "GRANT pg_monitor TO \"plain\"");
         assert_found(
             &advice,
@@ -169,7 +169,7 @@ fn missing_rights_come_with_the_grant() {
             "role's connection limit 2",
             "ALTER ROLE \"plain\"",
         );
-        assert_found(&advice, "disk_space", Severity::Note, "cannot be seen", "df -h");
+        assert_found(&advice, "disk_space", Severity::Note, "is unknown", "df -h");
         server.psql("CREATE SCHEMA dyno");
         let grant = "GRANT USAGE, CREATE ON SCHEMA dyno TO \"plain\"";
         assert_found(&preflight(&*plain, server), "privileges", Severity::Fail, "schema dyno", grant);

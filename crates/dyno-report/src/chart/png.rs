@@ -16,14 +16,12 @@ const SCALE: f32 = 2.0;
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// Without a font, charts would have no text.
-    #[error(
-        "this machine has no font to write the labels with: install one (fonts-dejavu-core), or write SVG"
-    )]
+    #[error("no font for the labels found on this machine: install one (fonts-dejavu-core), or export SVG")]
     NoFont,
     /// The report contains no chart.
-    #[error("there is no chart to draw")]
+    #[error("no chart to draw")]
     NoChart,
-    #[error("the picture cannot be drawn: {0}")]
+    #[error("cannot draw the chart: {0}")]
     Draw(String),
 }
 

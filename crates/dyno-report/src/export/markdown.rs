@@ -98,7 +98,7 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     let differences = report.seen.facts.differences(&report.points.axes);
     if !differences.is_empty() {
-        top.push_str("## What differed\n\n");
+        top.push_str("## Differences\n\n");
         for difference in &differences {
             let values: Vec<String> = difference
                 .values

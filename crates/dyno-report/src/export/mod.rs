@@ -52,10 +52,10 @@ pub enum ExportError {
     #[error(transparent)]
     Runs(#[from] RunsError),
     /// The report has no chart with this name.
-    #[error("there is no chart {wanted:?} in this report; it has {}", listed_names(known))]
+    #[error("no chart {wanted:?} in this report; it has {}", listed_names(known))]
     NoSuchChart { wanted: String, known: Vec<String> },
     /// The workbook cannot be written.
-    #[error("the workbook cannot be written: {0}")]
+    #[error("cannot write the workbook: {0}")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
     /// The picture cannot be drawn.
     #[cfg(feature = "png")]

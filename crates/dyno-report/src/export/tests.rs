@@ -97,8 +97,8 @@ fn whose_the_processors_of_a_far_machine_are_is_said_beside_the_results() {
     }
     for name in ["html", "md"] {
         let text = text(&records, name);
-        let words = "CPU and device are those of d&lt;b2 (ssh://db2) (whose they were is not told), \
-                     and it was not read to the end.";
+        let words = "CPU and device are those of d&lt;b2 (ssh://db2) (attribution unknown), \
+                     and its counters were not read to the end.";
         assert_eq!(text.matches(words).count(), 1, "{name}: once for all runs");
     }
 }

@@ -78,7 +78,7 @@ fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
     })?;
     let mut grid = grid.unwrap_or_else(|| Grid::new(Vec::new()));
     if left_out > 0 {
-        grid.row(vec![GridCell::text(&format!("and {left_out} more lines: CSV has all of them"))]);
+        grid.row(vec![GridCell::text(&format!("and {left_out} more lines; CSV contains all of them"))]);
     }
     Ok(grid)
 }

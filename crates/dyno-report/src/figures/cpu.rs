@@ -23,7 +23,7 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
         .iter()
         .map(|&(measure, name)| -> Layer<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
         .collect();
-    let mut about = "Share of all CPUs by kind at each point; what is left to 100 % is idle.".to_owned();
+    let mut about = "Share of all CPUs by kind at each point; the remainder up to 100 % is idle.".to_owned();
     if let Some(words) = super::foreign_share_legend(points, &MARKED) {
         about.push_str(&format!(" {words}."));
     }

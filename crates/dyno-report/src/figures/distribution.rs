@@ -34,7 +34,7 @@ pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
     Some(Chart {
         id: "histogram".into(),
         title: "Distribution of service time".into(),
-        about: format!("Share of {subject} by service time; bands of twelve to each power of ten."),
+        about: format!("Share of {subject} by service time, in twelve bands per power of ten."),
         x: ChartAxis::log("service time", Quantity::Micros),
         y: ChartAxis::linear(subject, Quantity::Percent),
         series: vec![ChartSeries {
@@ -76,16 +76,16 @@ pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
         (!classes.is_empty()).then(|| Chart {
             id: id.into(),
             title: title.into(),
-            about: "Share of the operations of each class that ended within a service time: the steeper, the more alike they are."
+            about: "Share of the operations of each class that ended within a service time: the steeper the line, the more uniform the times."
                 .into(),
             x: ChartAxis::log("service time", Quantity::Micros),
-            y: ChartAxis::linear("ended within it", Quantity::Percent).reaching(100.0),
+            y: ChartAxis::linear("ended within this time", Quantity::Percent).reaching(100.0),
             series: series.collect(),
             marks: vec![],
         })
     };
-    let lookups = chart("cdf", "Service time, cumulated", shown(false));
-    let scans = chart("cdf-scans", "Service time of scans, cumulated", shown(true));
+    let lookups = chart("cdf", "Cumulative service time", shown(false));
+    let scans = chart("cdf-scans", "Cumulative service time of scans", shown(true));
     lookups.into_iter().chain(scans).collect()
 }
 

@@ -27,7 +27,7 @@ pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
         }
     };
     let every = if intervals_per_column > 1 {
-        format!(", {intervals_per_column} of them added up in each column")
+        format!(", {intervals_per_column} of them summed in each column")
     } else {
         String::new()
     };
@@ -37,8 +37,8 @@ pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
         id: "heat".into(),
         title: "Response times over time".into(),
         about: format!(
-            "Operations of each interval by response time, as they were counted{every}; the darker, the larger the share of the \
-             interval's operations. Six bands to a power of ten."
+            "Operations of each interval by response time, as counted{every}; darker means a larger share \
+             of the interval's operations. Six bands per power of ten."
         ),
         x: ChartAxis::linear("time in the window", Quantity::Seconds),
         y: ChartAxis::log("response time", Quantity::Micros),
@@ -102,6 +102,6 @@ mod tests {
         record.series.points = (0..1_000).map(point).collect();
         let chart = heat(&record).unwrap();
         assert!(chart.series[0].points.len() <= 2 * COLUMNS_MAX, "{}", chart.series[0].points.len());
-        assert!(chart.about.contains("9 of them added up"), "{}", chart.about);
+        assert!(chart.about.contains("9 of them summed"), "{}", chart.about);
     }
 }

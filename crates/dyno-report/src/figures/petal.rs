@@ -94,7 +94,7 @@ fn petal(
     (!series.is_empty()).then(|| Chart {
         id: id.into(),
         title: title.into(),
-        about: "Right is more throughput, up is slower; the numbers are the load in order. A curve that rises steeply or turns back has met a limit.".into(),
+        about: "Throughput grows to the right, latency upward; the numbers are the load in order. A curve that rises steeply or turns back has reached a limit.".into(),
         x,
         y,
         series,

@@ -29,7 +29,7 @@ pub(super) fn throughput(points: &Points, ramps: &[RampCurve<'_>]) -> Option<Cha
     Some(Chart {
         id: "throughput".into(),
         title: format!("Throughput by {axis_label}"),
-        about: "Operations per second as load rises; whiskers are the least and the largest of repeats, dashes the law that fits best.".into(),
+        about: "Operations per second as load rises; whiskers are the smallest and the largest repeat, the dashed line is the model that fits best.".into(),
         series,
         x,
         y: ChartAxis::linear("operations", Quantity::Plain("/s")),
@@ -44,7 +44,7 @@ pub(super) fn of_scans(points: &Points) -> Option<Chart> {
     Some(Chart {
         id: "scans".into(),
         title: format!("Scans by {axis_label}"),
-        about: "What runs of scans alone read; whiskers are the least and the largest of repeats.".into(),
+        about: "Blocks read by runs of scans alone; whiskers are the smallest and the largest repeat.".into(),
         series: along_curves(points, &path, "scan_mb_per_s"),
         x,
         y: ChartAxis::linear("scanned", Quantity::Plain("MB/s")),

@@ -73,11 +73,11 @@ pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
         "Throughput over time",
         match record.series.full {
             None if !record.phases.is_empty() => {
-                "Operations per second of all sessions in each interval of the window, the rate that the schedule asks for, and where its phases begin."
+                "Operations per second of all sessions in each interval of the window, the scheduled rate, and the start of each phase."
             }
             None => "Operations per second in each interval of the window.",
             Some(_) => {
-                "Operations per second in each stretch of an overview of the window, and in the slowest measured interval of it."
+                "Operations per second in each part of an overview of the window, and in the slowest measured interval of that part."
             }
         },
         ChartAxis::linear("operations", Quantity::Plain("/s")),
@@ -116,13 +116,13 @@ fn scheduled_rate(record: &RunRecord) -> Option<ChartSeries> {
     let point = |s: f64| {
         let rate = curve.rate(if s >= end_s { s + late_s - EDGE_S } else { s + late_s });
         ChartPoint {
-            hover: format!("{} s: {} operations/s asked for", fixed(s, 1), figure(rate)),
+            hover: format!("{} s: {} operations/s requested", fixed(s, 1), figure(rate)),
             ..ChartPoint::at(s, rate)
         }
     };
     let workload = record.workload.as_ref().filter(|_| !record.beside.is_empty());
     Some(ChartSeries {
-        name: workload.map_or_else(|| "asked for".into(), |own| format!("asked of {}", clean(&own.name))),
+        name: workload.map_or_else(|| "requested".into(), |own| format!("requested of {}", clean(&own.name))),
         kind: SeriesKind::Fit,
         style: 1,
         points: at.into_iter().map(point).collect(),
@@ -171,7 +171,8 @@ pub(super) fn cpu(record: &RunRecord) -> Option<Chart> {
     });
     let series = series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0));
     let mut about =
-        "Share of all CPUs of the host by kind in each interval; what is left to 100 % is idle.".to_owned();
+        "Share of all CPUs of the host by kind in each interval; the remainder up to 100 % is idle."
+            .to_owned();
     if let Some(words) = super::run_foreign_share_legend(record, &super::cpu::MARKED) {
         about.push_str(&format!(" {words}."));
     }
@@ -189,8 +190,8 @@ pub(super) fn requests(record: &RunRecord) -> Option<Chart> {
     const FIGURES: [(&str, &str, &str); 4] = [
         ("device reads", "device_reads_per_s", "device_read_latency_us"),
         ("device writes", "device_writes_per_s", "device_write_latency_us"),
-        ("reads, as the database times them", "physical_read_requests_per_s", "physical_read_latency_us"),
-        ("redo syncs, as the database times them", "redo_syncs_per_s", "redo_sync_latency_us"),
+        ("reads, as timed by the database", "physical_read_requests_per_s", "physical_read_latency_us"),
+        ("redo syncs, as timed by the database", "redo_syncs_per_s", "redo_sync_latency_us"),
     ];
     let series = FIGURES.iter().enumerate().map(|(style, (name, rate, latency))| {
         let point = |p: &SeriesPoint| {
@@ -209,8 +210,7 @@ pub(super) fn requests(record: &RunRecord) -> Option<Chart> {
     });
     let series: Vec<ChartSeries> = series.filter(|series| series.points.len() > 1).collect();
     let marked: Vec<&str> = FIGURES.iter().flat_map(|(_, rate, latency)| [*rate, *latency]).collect();
-    let mut about =
-        "Mean latency of requests against how many there were, one dot for each interval.".to_owned();
+    let mut about = "Mean latency of requests against their rate, one dot for each interval.".to_owned();
     if let Some(words) = super::run_foreign_share_legend(record, &marked) {
         about.push_str(&format!(" {words}."));
     }

@@ -62,7 +62,7 @@ fn empty_chart(id: &str, title: &str) -> Chart {
         id: id.into(),
         title: title.into(),
         about:
-            "Sessions in each wait event on average, from samples; CPU is running or waiting for a processor."
+            "Average sessions in each wait event, from samples; CPU means running or waiting for a processor."
                 .into(),
         x: ChartAxis::ordinal("", vec![]),
         y: ChartAxis::linear("active sessions", Quantity::Plain("")),
@@ -90,7 +90,7 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
 }
 
 /// Sentence that explains the classes.
-const CLASSED: &str = "Waits by class, in the colours that charts of Oracle made familiar.";
+const CLASSED: &str = "Waits by class, in the colors known from Oracle's charts.";
 
 /// Figures of the chart; if one includes activity of others, the chart is marked. Its sessions are the run's
 /// own, but their waits are not.
@@ -122,7 +122,7 @@ pub(super) fn over_time(record: &RunRecord) -> Option<Chart> {
     });
     let series: Vec<ChartSeries> =
         series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0)).collect();
-    let mut about = format!("{CLASSED} Sessions in each on average over the samples of an interval.");
+    let mut about = format!("{CLASSED} Average sessions in each class over the samples of an interval.");
     if let Some(words) = super::run_foreign_share_legend(record, &MARKED) {
         about.push_str(&format!(" {words}."));
     }

@@ -51,7 +51,7 @@ pub(super) fn profile(record: &RunRecord) -> Markup {
 pub(super) fn tables(record: &RunRecord) -> Markup {
     html! {
         @if let Some(watched) = &record.watched {
-            h3 { "How each figure went" }
+            h3 { "Distribution of each figure" }
             @for sentence in crate::watched::spread::sentences(record, watched) { p { (clean(&sentence)) } }
             (table(&crate::watched::spread::grid(record, watched), "spread"))
         }
@@ -67,7 +67,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             (table(&classes(record), "operations"))
         }
         @if let Some(grid) = beside::beside(record) {
-            h3 { "Workloads beside each other" }
+            h3 { "Concurrent workloads" }
             p { (beside::EXPLAINED) }
             (table(&grid, beside::TITLE))
         }
@@ -82,19 +82,20 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             (table(&grid, phases::TITLE))
         }
         @if let Some(grid) = loaded::loaded(record) {
-            h3 { "Loaded" }
+            h3 { "Bulk load" }
             (table(&grid, loaded::TITLE))
         }
         @if let Some(grid) = learned::learned(record) {
             h3 { "One transaction" }
-            p { "What one does and takes on one session alone, learned before the run, beside its mean time in the run." }
+            p { "Cost and time of one transaction on a single session, measured before the run, next to its \
+                mean time in the run." }
             (table(&grid, learned::TITLE))
         }
         @if let Some((_, latency)) = timed(record) {
             @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }
         }
         @if let Some(taken) = record.profile.as_ref() {
-            h3 { "Where the processors' time went" }
+            h3 { "CPU profile" }
             @for words in profile::words(record) { p { (clean(&words)) } }
             @if let Some(taken) = taken.taken() {
                 (flame::flame(taken))
@@ -152,7 +153,7 @@ fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
         GridHead::figures("band", ""),
         GridHead::figures("operations", ""),
         GridHead::figures("share", "%"),
-        GridHead::figures("share up to there", "%"),
+        GridHead::figures("cumulative share", "%"),
     ]);
     for band in &bands {
         let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
@@ -165,7 +166,7 @@ fn metrics(record: &RunRecord) -> Grid {
     let mut grid = Grid::new(vec![
         GridHead::text("metric"),
         GridHead::figures("value", ""),
-        GridHead::text("unit, or why there is none"),
+        GridHead::text("unit, or why there is no value"),
     ]);
     for (name, metric) in &record.metrics {
         let (value, unit) = match metric {
@@ -194,7 +195,7 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
     html! {
         @if report.seen.runs > 1 && !report.seen.failed_checks.is_empty() {
             h3 { "Failed checks and warnings of all runs" }
-            p { "Each check once, with how many runs it is of and what it found in the first of them." }
+            p { "Each check once, with the number of runs it concerns and its finding in the first of them." }
             (table(&grouped(report), "failed checks and warnings of all runs"))
         }
         @if let Some(record) = whole {
@@ -220,7 +221,7 @@ fn grouped(report: &Report<'_>) -> Grid {
         GridHead::figures("failed in", "runs"),
         GridHead::figures("warned in", "runs"),
         GridHead::text("runs"),
-        GridHead::text("finding in the first"),
+        GridHead::text("finding in the first run"),
     ]);
     let mut all: Vec<&FailedCheck> = report.seen.failed_checks.iter().collect();
     all.sort_by_key(|grave| (std::cmp::Reverse(grave.failed), std::cmp::Reverse(grave.warned)));

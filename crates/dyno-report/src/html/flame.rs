@@ -102,7 +102,7 @@ pub(super) fn flame(profile: &CpuProfile) -> Markup {
         }
         body.push_str("</g>");
     }
-    let name = "flame graph of the processors' time";
+    let name = "flame graph of processor time";
     let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" aria-label=\"{name}\" viewBox=\"0 0 {} {}\">{body}</svg>",
         num(WIDTH),
@@ -113,10 +113,10 @@ pub(super) fn flame(profile: &CpuProfile) -> Markup {
         figure class="flame" {
             (PreEscaped(svg))
             figcaption {
-                "A box is a function, as wide as the time in it and in what it called, which stands on it; at the bottom are processes, and threads with names of their own. "
-                "Side by side, order means nothing."
+                "Each box is a function; its width is the time in it and in the functions it called, which are above it. The bottom row shows processes, and threads with their own names. "
+                "The order from left to right has no meaning."
                 @if left_out > 0 { " " (count(left_out as u64)) " calls are too narrow or too deep to be drawn." }
-                @if profile.merged_pct > 0.05 { " " (percent(profile.merged_pct)) " % of the time is in calls that were too small to keep, and stands with their callers." }
+                @if profile.merged_pct > 0.05 { " " (percent(profile.merged_pct)) " % of the time is in calls that were too small to store, and is counted with their callers." }
             }
         }
     }

@@ -30,7 +30,7 @@ const SECTIONS: [(&str, &str); 11] = [
     ("closely", "Run details"),
     ("imported", "Imported, not audited"),
     ("audit", "Audit"),
-    ("differed", "What differed"),
+    ("differed", "Differences"),
     ("platform", "Platform"),
 ];
 
@@ -86,9 +86,9 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
             @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
                 section id="matrix" {
                     h2 { "At a glance" }
-                    p class="dim" { "Throughput per second at each load, the darker the nearer to the most of its row." }
+                    p class="dim" { "Throughput per second at each load; the darker, the closer to the maximum of its row." }
                     (grid::table(rates, "throughput at each load"))
-                    p class="dim" { "What dominates there; with a question mark where it is likely and not sure." }
+                    p class="dim" { "What dominates there; a question mark means likely, but not certain." }
                     (grid::table(limits, "what dominates at each load"))
                     @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
                 }
@@ -108,12 +108,12 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
             @if shown("audit") {
                 section id="audit" { h2 { "Audit" } (closely::audit(report)) }
             }
-            section id="differed" { h2 { "What differed" } (platform::difference_block(report)) }
+            section id="differed" { h2 { "Differences" } (platform::difference_block(report)) }
             section id="platform" { h2 { "Platform" } (platform::platform(report)) }
             section id="runs" {
                 h2 { "Runs" }
                 @if frame.is_none() {
-                    p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
+                    p { "This page contains the complete record of every run: " code { "dyno import" } " extracts the records." }
                 }
                 (grid::table_of(&run_rows::heads(), "all runs", &hole))
             }
@@ -213,7 +213,7 @@ fn results(report: &Report<'_>) -> Markup {
     let left_out = &report.points.left_out;
     html! {
         @if !report.points.points.is_empty() {
-            p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
+            p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' merged histograms." }
             (grid::table(&report.grid(), "results"))
             @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
             @for words in report.seen.machines.iter().take(LISTED_MAX) { p class="legend" { (clean(words)) "." } }
@@ -224,7 +224,7 @@ fn results(report: &Report<'_>) -> Markup {
             }
             @if let Some(hosts) = report.close.as_ref().and_then(driver_hosts_grid) {
                 h3 { "Driver hosts" }
-                p class="dim" { "The hosts that did the sessions together, by rank." }
+                p class="dim" { "The hosts that ran the sessions, by rank." }
                 (grid::table(&hosts, "driver-hosts"))
             }
             @if !report.curves.is_empty() {
@@ -237,7 +237,7 @@ fn results(report: &Report<'_>) -> Markup {
         }
         @if !left_out.is_empty() {
             h3 { "Without a result" }
-            p { "These runs count nowhere above." }
+            p { "The figures above do not include these runs." }
             ul class="left-out" {
                 @for out in left_out {
                     li { a href={"#" (crate::figures::anchor(&out.id))} { (clean(&out.id)) } " " (clean(&out.reason)) }

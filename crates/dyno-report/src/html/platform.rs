@@ -22,16 +22,16 @@ pub(super) fn difference_block(report: &Report<'_>) -> Markup {
     let differences = report.seen.facts.differences(axes);
     html! {
         @if report.seen.runs < 2 {
-            p { "One run: there is nothing to differ from." }
+            p { "One run: nothing to compare with." }
         } @else {
             p {
                 @if axes.is_empty() { "Nothing was varied: all runs are repeats of one setting." }
                 @else { "Varied: " (axes.iter().map(|axis| clean(&axis.path)).collect::<Vec<_>>().join(", ")) "." }
-                " " @if differences.is_empty() { "Nothing else differed." } @else { "Beside that, these facts were not the same in all runs:" }
+                " " @if differences.is_empty() { "Nothing else differed." } @else { "These facts also differed between runs:" }
             }
             @if !differences.is_empty() {
                 @let grid = {
-                    let mut grid = Grid::new(vec![GridHead::text("fact"), GridHead::text("values, and in how many runs")]);
+                    let mut grid = Grid::new(vec![GridHead::text("fact"), GridHead::text("values (number of runs)")]);
                     for difference in &differences {
                         let mut words: Vec<String> = difference.values.iter().take(VALUES_MAX).map(|(value, runs)| format!("{value} ({runs})")).collect();
                         if difference.values.len() > VALUES_MAX {
@@ -41,7 +41,7 @@ pub(super) fn difference_block(report: &Report<'_>) -> Markup {
                     }
                     grid
                 };
-                (table(&grid, "what differed"))
+                (table(&grid, "differences"))
             }
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn sheets(sheets: &Sheets) -> Markup {
             h2 { "Answer" }
             p class="line" { (clean(&sheets.line)) }
             @if let Some(tone) = sheets.tone { p class={"state " (tone_class(tone))} { (tone.word()) } }
-            @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answers in short")) }
+            @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answer summary")) }
             @for line in &sheets.lines { p { (clean(line)) } }
             @if let Some(picture) = &sheets.picture { (picture_figure(picture)) }
             @for part in &sheets.parts {
@@ -103,8 +103,8 @@ fn first_rows(grid: &Grid) -> Grid {
 fn first_lines(lines: &[String]) -> Vec<String> {
     let mut first: Vec<String> = lines.iter().take(ROWS_MAX).cloned().collect();
     match lines.len() {
-        0 => first.push("nothing that was looked for is missing".to_owned()),
-        all if all > ROWS_MAX => first.push(format!("and {} more: the appendix has them", all - ROWS_MAX)),
+        0 => first.push("nothing: every expected figure was measured".to_owned()),
+        all if all > ROWS_MAX => first.push(format!("and {} more in the appendix", all - ROWS_MAX)),
         _ => {}
     }
     first

@@ -14,7 +14,7 @@ use super::{charts, grid};
 pub(super) fn tests(suite: &SuiteResult) -> Markup {
     html! {
         @let groups = groups(suite);
-        @if !groups.is_empty() { p class="dim" { "#J: sessions. Charts have one unit each. The name of a test leads to its steps." } }
+        @if !groups.is_empty() { p class="dim" { "#J: sessions. Charts have one unit each. Each test name links to its steps." } }
         @for group in &groups {
             h3 id={"group-" (slug(group.name))} { (clean(group.title())) }
             (grid::table(&group_grid(group), &format!("tests of {}", clean(group.name))))
@@ -22,8 +22,8 @@ pub(super) fn tests(suite: &SuiteResult) -> Markup {
             @if !charts.is_empty() { div class="multiples" { (charts::charts(&charts)) } }
         }
         @if let Some(scale_out) = scale_out(suite) {
-            h3 { "More targets beside one" }
-            (grid::table(&scale_out, "more targets beside one"))
+            h3 { "Several targets compared with one" }
+            (grid::table(&scale_out, "several targets compared with one"))
         }
         @if !groups.is_empty() { h3 { "Steps of each test" } }
         @for test in suite.tests.iter().filter(|test| !test.steps.is_empty()) { (details(test)) }

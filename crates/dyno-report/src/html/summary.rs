@@ -50,7 +50,7 @@ pub(super) fn summary(report: &Report<'_>, request: &ReportRequest, title: &str)
 fn price(report: &Report<'_>, request: &ReportRequest) -> SheetPart {
     let part = |lines: Vec<String>, grids| SheetPart { title: "Price", lines, grids };
     let Some(prices) = &request.prices else {
-        return part(vec!["Not known: no prices were given (--prices).".to_owned()], Vec::new());
+        return part(vec!["Unknown: no prices were given (--prices).".to_owned()], Vec::new());
     };
     let mut grids = Vec::new();
     let mut priced: Vec<(ScorecardPlatform, PlatformPrice)> = Vec::new();
@@ -81,7 +81,7 @@ fn price(report: &Report<'_>, request: &ReportRequest) -> SheetPart {
         grids.extend(curve_price_grid(&report.answers.curves, report.seen.variant(None), prices));
     }
     match grids.is_empty() {
-        true => part(vec!["Not known: no price is of these platforms.".to_owned()], grids),
+        true => part(vec!["Unknown: the prices cover none of these platforms.".to_owned()], grids),
         false => part(vec![over(prices)], grids),
     }
 }

@@ -50,9 +50,9 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     let host = record.host();
     if let Some(fleet) = &record.fleet {
         list.extend(fleet_lines(fleet));
-        list.push(("led from".into(), format!("{} ({})", host.name, role::words(record))));
+        list.push(("controller".into(), format!("{} ({})", host.name, role::words(record))));
     } else if !host.name.is_empty() {
-        let name = if record.kind == RecordKind::Run { "driven from" } else { "host" };
+        let name = if record.kind == RecordKind::Run { "driver host" } else { "host" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
     for host in record.hosts.iter().filter(|host| is_beside(record, host)).take(LIST_MAX) {
@@ -60,7 +60,7 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     }
     if let Some(source) = &record.imported {
         let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));
-        list.push(("imported from".into(), format!("{}{line}; nobody here measured it", source.file)));
+        list.push(("imported from".into(), format!("{}{line}; not measured by Dyno", source.file)));
         let labels = source.labels.iter().filter(|(name, value)| *name != "host" || **value != host.name);
         list.extend(labels.map(|(name, value)| (name.clone(), value.clone())));
     }
@@ -86,10 +86,10 @@ fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
             words.push_str(&format!(", CPU {} % busy", percent(busy_pct)));
         }
         if host.clock.exchanges > 0 {
-            words.push_str(&format!(", clock known to {}", time_us(host.clock.bound_us)));
+            words.push_str(&format!(", clock error up to {}", time_us(host.clock.bound_us)));
         }
         if let Some(bound) = dyno_analyze::driver_bound_by(host) {
-            words.push_str(&format!("; was the limit: {bound}"));
+            words.push_str(&format!("; this host was the limit: {bound}"));
         }
         match &host.lost {
             Some(why) => format!("{}: {} sessions, lost: {}", clean(&host.name), host.sessions, clean(why)),
@@ -97,7 +97,7 @@ fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
         }
     };
     let first =
-        ("driven from".to_owned(), format!("{} hosts of group {}", fleet.hosts.len(), clean(&fleet.group)));
+        ("driver host".to_owned(), format!("{} hosts of group {}", fleet.hosts.len(), clean(&fleet.group)));
     let shown = fleet
         .hosts
         .iter()
@@ -115,7 +115,7 @@ fn moments(record: &RunRecord) -> String {
     }
     // Database reports print their host's local time without a zone.
     let zone = match &record.imported {
-        Some(source) if source.format == "awr" => " (the host's own time; its zone is not told)",
+        Some(source) if source.format == "awr" => " (local time of the host, time zone unknown)",
         _ => "",
     };
     match record.started_at == record.ended_at {
@@ -219,7 +219,7 @@ fn own_workload(record: &RunRecord, custom_workload: &WorkloadFacts) -> Vec<(Str
     for (other, side) in record.beside.iter().zip(record.plan.workload_shares().skip(1)) {
         let pace = side.rate.map_or_else(|| "closed loop".to_owned(), |rate| format!("open loop at {rate}"));
         let sessions = number::sessions(side.sessions.into());
-        list.push(("beside it".to_owned(), format!("{}, {sessions}, {pace}", other.version())));
+        list.push(("background".to_owned(), format!("{}, {sessions}, {pace}", other.version())));
     }
     let transactions: Vec<String> = record.classes.iter().map(share).collect();
     list.push(("transactions".to_owned(), transactions.join(", ")));
@@ -321,14 +321,16 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
     }
     let Some(window) = &record.window else {
         return match record.fleet.is_some() && !record.ops.is_empty() {
-            true => "none: nobody read the counters; what follows was counted by the sessions alone\n".into(),
+            true => {
+                "none: the counters were not read; the figures below are those of the sessions alone\n".into()
+            }
             false => "none: the run ended before its window began\n".into(),
         };
     };
     let mut out = String::new();
     if !has_result(record) {
         let text =
-            format!("{}: these figures are no result; they are here to find out why", record.status.name());
+            format!("{}: these figures are not a result; they are shown for diagnosis", record.status.name());
         out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
     }
     out.push_str(&figure_card(&ResultRow::from(record), &RunFigures::of(record), style));

@@ -90,7 +90,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("second by second", series::series(record, inner)),
         ("metrics", metrics::metrics(record, inner)),
         (
-            "† figures in which others had part, or where that cannot be excluded",
+            "† includes activity of other sessions, or that cannot be excluded",
             metrics::attribution_lines(record, inner),
         ),
         ("waits", waits::waits(record, inner)),

@@ -55,7 +55,7 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
             table.row(head.into_iter().chain(empty).chain(times(&ops.response_us)));
         }
         if let Some(untimed) = &ops.untimed {
-            table.note(&format!("without times of their own: {untimed}"), Paint::Dim);
+            table.note(&format!("not timed separately: {untimed}"), Paint::Dim);
         }
     }
     table.render(style)
@@ -102,7 +102,7 @@ pub(super) fn distribution(record: &RunRecord, style: &Style) -> String {
     let largest = bands.iter().map(|&(_, _, count)| count).max().unwrap_or(0).max(1);
     let subject = if name == "all" { "all operations" } else { "slices" };
     let mut out =
-        format!("{}\n", style.paint(Paint::Dim, &format!("{subject}: band, share, share up to there")));
+        format!("{}\n", style.paint(Paint::Dim, &format!("{subject}: band, share, cumulative share")));
     let mut so_far = 0u64;
     let label = |ns: u64| time_us_short(ns);
     for (low, high, in_band) in bands {

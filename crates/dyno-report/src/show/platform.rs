@@ -36,7 +36,7 @@ pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
         .flat_map(|target| {
             let identity = &target.identity;
             identity.non_default.iter().map(|name| {
-                (name.clone(), identity.settings.get(name).cloned().unwrap_or_else(|| "not told".into()))
+                (name.clone(), identity.settings.get(name).cloned().unwrap_or_else(|| "not stated".into()))
             })
         })
         .collect();
@@ -44,7 +44,7 @@ pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
         return if record.targets.is_empty() {
             String::new()
         } else {
-            "all as the product's defaults\n".into()
+            "all at the product's defaults\n".into()
         };
     }
     pairs(&list, SETTINGS_MAX, style)
@@ -68,7 +68,7 @@ fn one_host(record: &RunRecord, host: &Host, style: &Style) -> String {
         }
     };
     push("name", host.name.clone());
-    push("figures speak of", role::of(record, host));
+    push("figures cover", role::of(record, host));
     for (name, words) in host.observed.iter().flat_map(role::observation_facts) {
         push(name, words);
     }
@@ -109,7 +109,7 @@ pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
                 times => format!("; {words}: {}", count(times)),
             };
             let again = also("connections reopened", tally.reconnects)
-                + &also("attempts that began again, in the whole run", tally.retried)
+                + &also("retried attempts in the whole run", tally.retried)
                 + &also("commits in doubt", tally.in_doubt);
             (name, format!("{} ({}){again}", tally.message, tally.class))
         })

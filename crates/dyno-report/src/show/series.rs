@@ -59,7 +59,7 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     out.push_str(&table.render(style));
     out.push_str(&more(points.len(), POINTS_MAX, style));
     if let Some(words) = overview_words(record) {
-        out.push_str(&format!("{words}; `dyno export {}` writes all of it\n", record.id));
+        out.push_str(&format!("{words}; `dyno export {}` writes every interval\n", record.id));
     }
     out
 }

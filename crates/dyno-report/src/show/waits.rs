@@ -67,12 +67,12 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
 fn others_words(company: &ForeignActivity) -> String {
     let (active, seen) = match company {
         ForeignActivity::Absent { absent } => {
-            return format!("others at work on the server: not known, {}", clean(absent));
+            return format!("other sessions on the server: unknown, {}", clean(absent));
         }
         ForeignActivity::Sampled { average_active_sessions, seen } => (*average_active_sessions, seen),
     };
     if seen.is_empty() {
-        return "others at work on the server: none was seen".to_owned();
+        return "other sessions on the server: none seen".to_owned();
     }
     let word = |other: &OtherSessions| {
         let program = if other.program.is_empty() { "sessions" } else { &other.program };
@@ -86,9 +86,5 @@ fn others_words(company: &ForeignActivity) -> String {
     let words: Vec<String> = seen.iter().take(OTHERS_MAX).map(word).collect();
     let rest = seen.len().saturating_sub(OTHERS_MAX);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!(
-        "others at work on the server: {} sessions on average: {}{rest}",
-        figure(active),
-        words.join(", ")
-    )
+    format!("other sessions on the server: {} active on average: {}{rest}", figure(active), words.join(", "))
 }

@@ -63,17 +63,17 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
     let mut all: Vec<OverviewColumn> = vec![
         (GridHead::tight("test"), 0, |test, _| test.page.id.clone()),
         (
-            GridHead::figures("most", "").explained("the most that was reached of the test's key figure"),
+            GridHead::figures("most", "").explained("highest value of the test's key figure"),
             0,
             |test, most| most.words(&test.page).0,
         ),
         (GridHead::tight("unit"), 0, |test, most| most.words(&test.page).1),
     ];
     if has_spread {
-        let head = GridHead::figures("±", "%").explained("how far the runs there lie apart");
+        let head = GridHead::figures("±", "%").explained("spread of the runs at that load");
         all.push((head, 0, |_, most| most.spread_pct.map_or_else(String::new, |pct| fixed(pct, 1))));
     }
-    all.push((GridHead::figures("#J", "").explained("sessions at the most"), 0, |_, most| {
+    all.push((GridHead::figures("#J", "").explained("sessions at the highest value"), 0, |_, most| {
         most.sessions.to_string()
     }));
     all.push((
@@ -81,13 +81,11 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
         3,
         |test, _| test.single_us.map_or_else(|| ABSENT.to_owned(), time_us),
     ));
+    all.push((GridHead::tight("limit").explained("the latency limit of the optimum"), 2, |test, _| {
+        test.page.limit.replace(" <= ", " ")
+    }));
     all.push((
-        GridHead::tight("limit").explained("the limit of latency that the optimum keeps"),
-        2,
-        |test, _| test.page.limit.replace(" <= ", " "),
-    ));
-    all.push((
-        GridHead::figures("optimum", "").explained("the most within the test's limit of latency"),
+        GridHead::figures("optimum", "").explained("highest value within the test's latency limit"),
         4,
         |test, _| test.optimum.map_or_else(|| "none".to_owned(), |at| at.words(&test.page).0),
     ));
@@ -95,18 +93,18 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
         sessions(test.optimum)
     }));
     if tests.iter().any(|test| test.knee.is_some()) {
-        let head =
-            GridHead::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)");
+        let head = GridHead::figures("knee", "#J")
+            .explained("sessions from which more add less throughput (Kneedle)");
         all.push((head, 5, |test, _| sessions(test.knee)));
     }
     if has_raw {
-        let explained = "the most as a share of what the machine gives without a database (dyno calibrate); with ! where that is more \
-            than it gives, so that a cache answered or commits shared syncs";
+        let explained = "highest value as a share of the machine's limit without a database (dyno \
+            calibrate); ! means more than that limit: a cache answered, or commits shared syncs";
         all.push((GridHead::figures("of raw", "%").explained(explained), 1, |test, _| {
             test.of_raw.as_ref().map_or_else(String::new, of_raw)
         }));
     }
-    let explained = "what was used up at the most; with a question mark where that is likely and not sure";
+    let explained = "what was used up at the highest value; a question mark means likely, but not certain";
     all.push((GridHead::text("limited by").explained(explained), 0, |test, _| {
         test.limited_by.clone().unwrap_or_default()
     }));
@@ -147,7 +145,7 @@ fn rows(grid: &mut Grid, columns: &[OverviewColumn], tests: &[&SuiteTestResult])
         // A test without a valid answer shows only its name and the reason, although its steps have figures.
         let last = columns.len() - 1;
         let text = |(place, (_, _, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
-            (Some(_), 1) => "not known".to_owned(),
+            (Some(_), 1) => "unknown".to_owned(),
             (Some(why), place) if place == last => why.to_owned(),
             (Some(_), place) if place > 2 => String::new(),
             _ => cell(test, most),
@@ -171,7 +169,7 @@ pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
         dropped.extend(lost);
     }
     if let Some(grid) = scale_out(suite) {
-        out.push_str(&format!("\n{}\n", style.paint(Paint::Head, "More targets beside one")));
+        out.push_str(&format!("\n{}\n", style.paint(Paint::Head, "Several targets compared with one")));
         out.push_str(&TextTable::from(&grid).render(style));
     }
     out.push('\n');
@@ -180,10 +178,10 @@ pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
             .iter()
             .for_each(|line| out.push_str(&format!("{line}\n")));
     };
-    say("#J: sessions. limited by: with a question mark where that is likely and not sure.");
+    say("#J: sessions. limited by: a question mark means likely, but not certain.");
     if !dropped.is_empty() {
         let names: Vec<&str> = dropped.into_iter().collect();
-        say(&format!("A wider terminal shows more of some tables: {}.", names.join(", ")));
+        say(&format!("A wider terminal shows more columns: {}.", names.join(", ")));
     }
     let has_spread = groups
         .iter()
@@ -193,7 +191,7 @@ pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
         say("Each step was run once, so no spread is known; --full repeats the steps that count.");
     }
     if suite.depth == "quick" {
-        say("A quick look has fixed steps: whether more sessions would bring more was not tried.");
+        say("Quick mode has fixed steps: higher session counts were not tried.");
     }
     out
 }

@@ -16,9 +16,9 @@ pub(crate) fn scale_out(suite: &SuiteResult) -> Option<Grid> {
         GridHead::figures("targets", ""),
         GridHead::figures("most", ""),
         GridHead::tight("unit"),
-        GridHead::figures("of one", "×").explained("how many times what one target does"),
-        GridHead::figures("range", "×").explained("the same at least and at most, by all runs of both"),
-        GridHead::figures("of linear", "%").explained("as a share of so many times one target"),
+        GridHead::figures("of one", "×").explained("multiple of one target's figure"),
+        GridHead::figures("range", "×").explained("range of that multiple over all runs of both"),
+        GridHead::figures("of linear", "%").explained("as a share of linear scaling"),
     ]);
     for test in &scaled {
         for (at, on) in test.on.iter().enumerate() {

@@ -117,7 +117,7 @@ fn headline_figures_have_no_more_digits_than_the_spread_allows() {
     };
     assert_eq!(most("server-lookup"), "370,000", "365,530 with 6 % between its runs");
     assert_eq!(most("storage-redo-bandwidth"), "247,000", "a single run");
-    assert_eq!(most("storage-random-read-many"), "not known");
+    assert_eq!(most("storage-random-read-many"), "unknown");
 }
 
 #[test]

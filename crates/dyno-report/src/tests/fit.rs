@@ -53,7 +53,7 @@ fn a_record_without_anything_is_shown_too() {
     assert_fits(&record);
     let text = show(&record, &Style::default());
     assert!(text.contains("none: the run ended before its window began"), "{text}");
-    assert!(text.contains("audit: nothing was checked"), "{text}");
+    assert!(text.contains("audit: no checks were made"), "{text}");
 }
 
 #[test]

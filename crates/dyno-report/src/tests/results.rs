@@ -144,7 +144,7 @@ fn a_whole_record_has_all_its_sections() {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
     let invalid = show(&invalid(), &Style::default());
-    assert!(invalid.contains("these figures are no result"), "{invalid}");
+    assert!(invalid.contains("these figures are not a result"), "{invalid}");
 }
 
 #[test]

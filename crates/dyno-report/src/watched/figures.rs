@@ -75,10 +75,10 @@ const CHARTS: [Drawn; 7] = [
     ),
     (
         "use-sessions",
-        "Sessions at work over time",
+        "Active sessions over time",
         "sessions",
         Quantity::Plain(""),
-        &[("average_active_sessions", "at work")],
+        &[("average_active_sessions", "active")],
     ),
 ];
 
@@ -108,10 +108,10 @@ fn chart(record: &RunRecord, (id, title, label, quantity, lines): &Drawn) -> Opt
     let gaps = watched.gaps.iter().take(MARKS_MAX);
     let about = match record.series.full {
         None => {
-            "Each measured interval of the watch; a line over a gap joins what was seen before and behind it."
+            "Each measured interval of the watch; a line across a gap joins the values before and after it."
         }
         Some(_) => {
-            "Means of an overview of the watch, whose measured intervals are shorter; the table has their most."
+            "Means of an overview of the watch; the measured intervals are shorter, and the table has their maximum."
         }
     };
     Some(Chart {
@@ -123,7 +123,7 @@ fn chart(record: &RunRecord, (id, title, label, quantity, lines): &Drawn) -> Opt
         series,
         marks: gaps
             .map(|gap| ChartMark {
-                name: format!("{} s: nothing is known", fixed(gap.at_s, 0)),
+                name: format!("{} s: no data", fixed(gap.at_s, 0)),
                 at: MarkAt::X(gap.at_s),
             })
             .collect(),

@@ -41,7 +41,7 @@ const LINES: [&[LiveFigure]; 3] = [
         ("cpu_busy_pct", "CPU", " %"),
         ("cpu_iowait_pct", "waiting for I/O", " %"),
         ("device_util_pct", "device", " %"),
-        ("average_active_sessions", "sessions at work", ""),
+        ("average_active_sessions", "active sessions", ""),
     ],
 ];
 
@@ -52,7 +52,7 @@ pub fn watch_lines(live: &WatchLive<'_>, style: &Style) -> Vec<String> {
     let left = whole(live.length_s - live.elapsed_s);
     let mut lines = vec![format!("{} / {}  ETA {left}", whole(live.elapsed_s), whole(live.length_s))];
     let Some(point) = live.point else {
-        lines.push("nothing is known: the database does not answer".to_owned());
+        lines.push("no data: the database does not answer".to_owned());
         return fit_lines(&lines, style);
     };
     for figures in LINES {

@@ -20,12 +20,13 @@ const LINES: [(&str, &str); 6] = [
     ("physical_reads_per_s", "physical reads/s"),
     ("redo_mb_per_s", "redo MB/s"),
     ("cpu_busy_pct", "CPU busy %"),
-    ("average_active_sessions", "sessions at work"),
+    ("average_active_sessions", "active sessions"),
 ];
 
 /// Note on a server whose sessions publish their statistics themselves.
-const LATE: &str = "On this server statistics arrive up to 1 s late, and those of a long statement when it ends: so the most in a \
-                    single interval may hold the work of more than one, which minutes even out.";
+const LATE: &str = "On this server statistics arrive up to 1 s late, and those of a long statement when it \
+                    ends. The maximum of a single interval may therefore include work of others; minutes \
+                    even this out.";
 
 /// One row for each figure: mean, median, 95 % of the time, busiest minute, and the highest interval with its
 /// time.
@@ -36,12 +37,12 @@ pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
         GridHead::text("metric"),
         GridHead::tight("unit"),
         GridHead::figures("mean", ""),
-        GridHead::figures("p50", "").explained("half of the time not above this; within 1 %"),
-        GridHead::figures("p95", "").explained("95 % of the time not above this; within 1 %"),
+        GridHead::figures("p50", "").explained("not exceeded half of the time; accurate to 1 %"),
+        GridHead::figures("p95", "").explained("not exceeded 95 % of the time; accurate to 1 %"),
         GridHead::figures("minute", "").explained("the busiest whole minute"),
-        GridHead::figures(&most, "").explained("the most in one measured interval"),
-        GridHead::tight("at").explained("when that was, after the watch began"),
-        GridHead::tight("of").explained("what was counted over"),
+        GridHead::figures(&most, "").explained("the maximum of one measured interval"),
+        GridHead::tight("at").explained("time of that maximum, after the watch began"),
+        GridHead::tight("of").explained("scope of the figure"),
     ]);
     for (name, spread) in &watched.spreads {
         let unit = match record.metrics.get(name) {
@@ -82,7 +83,7 @@ fn scope(scope: AttributionScope) -> &'static str {
 pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<String> {
     let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
     let mut all = vec![format!(
-        "Looked on for {}, every {}, without any load of ours; nothing was written.",
+        "Watched for {}, every {}, without load by Dyno; nothing was written.",
         span_s(seconds),
         span_s(record.series.measured_interval_s())
     )];
@@ -92,11 +93,11 @@ pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<Strin
         } else {
             format!("{} gaps", count(watched.gaps_all))
         };
-        all.push(format!("Counters tell of {} of it; the rest is {gaps}.", span_s(watched.known_s)));
+        all.push(format!("Counters cover {} of it; the remainder is {gaps}.", span_s(watched.known_s)));
     }
     let describe_gap = |gap: &Gap| {
         format!(
-            "Nothing is known of {} after {}: {}.",
+            "No data for {} after {}: {}.",
             span_s(gap.seconds),
             span_s(gap.at_s),
             gap.why.trim_end_matches('.')
@@ -111,8 +112,8 @@ pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<Strin
         all.push(LATE.to_owned());
     }
     all.push(format!(
-        "Looking on took {} readings and samples and {} transactions, which are not in the commits; what else they cost (blocks of the \
-         server's own views, executions) is in its figures.",
+        "The watch took {} readings and samples and {} transactions, which are not in the commits; their \
+         other costs (blocks of the server's own views, executions) are in the figures.",
         count(watched.looks),
         count(watched.own_commits)
     ));

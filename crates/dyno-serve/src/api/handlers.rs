@@ -102,7 +102,9 @@ pub(crate) async fn compare(
 ) -> ApiReply<Value> {
     let sides = compare_page::sides(&fields);
     if sides.len() < 2 {
-        return Err(HttpError::bad_request("two sets of runs are compared", "name them as a and b").into());
+        return Err(
+            HttpError::bad_request("a comparison needs two sets of runs", "name them as a and b").into()
+        );
     }
     let made = shared.read(move |_, repository| {
         let answers = compare_page::answers(repository, &sides)?;

@@ -69,11 +69,11 @@ const ROUTES: &[Route] = &[
     get("/api/v1/openapi.json", "This document.", &[], Body::Any),
     get(
         "/api/v1/runs",
-        "Runs and what they belong to, newest first, page by page.",
+        "Runs and their campaigns, newest first, page by page.",
         &[
-            query("q", "Words that all have to be found."),
+            query("q", "Words; a run matches if all of them are found."),
             query("kind", "run, sweep, search, soak, ab, suite or import."),
-            query("status", "How they stand: valid, running, …"),
+            query("status", "Their status: valid, running, …"),
             query("variant", "The variant."),
             query("tag", "The tag."),
             query("page", "The page, from 1."),
@@ -89,13 +89,13 @@ const ROUTES: &[Route] = &[
     get("/api/v1/runs/{id}", "The record of a run.", &[path("id", "Its id, or last.")], Body::Record),
     get(
         "/api/v1/sweeps/{id}",
-        "Runs that belong together, and what was concluded.",
+        "The runs of a campaign, and its conclusion.",
         &[path("id", "The name of a sweep, search, soak, comparison or suite.")],
         Body::Json(SchemaGenerator::subschema_for::<SweepShown>),
     ),
     get(
         "/api/v1/report",
-        "What runs say together, point by point.",
+        "The combined results of runs, point by point.",
         &[query("runs", SELECTION)],
         Body::Json(SchemaGenerator::subschema_for::<ReportShown>),
     ),
@@ -107,7 +107,7 @@ const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/history",
-        "What became of a measure over the runs of one plan, as `dyno trend --json` has it.",
+        "A measure over the runs of one plan, as `dyno trend --json` prints it.",
         &[
             query("like", "A run of that plan and target."),
             query("runs", SELECTION),
@@ -123,11 +123,11 @@ const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/awr/diff",
-        "Two of them, line by line, with what lies between.",
+        "Two intervals, compared line by line.",
         &[
             query("a", "The record of the first."),
             query("b", "The record of the second."),
-            query("anyway", "true: differences of what is no change of one database, too."),
+            query("anyway", "true: show differences even if they are not changes of one database."),
         ],
         Body::Json(SchemaGenerator::subschema_for::<WebAwrDiff>),
     ),
@@ -146,7 +146,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/check",
-        about: "What would be started, or everything that is wrong with it.",
+        about: "The job that would be started, or all problems of the request.",
         parameters: &[],
         takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "200",
@@ -154,14 +154,14 @@ const ROUTES: &[Route] = &[
     },
     get(
         "/api/v1/jobs",
-        "What was started here, newest first.",
+        "Jobs started here, newest first.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<JobShown>>),
     ),
     Route {
         method: "post",
         path: "/api/v1/jobs",
-        about: "Starts something, or lets it wait for its target. What runs commands (a study, a proof of durability) is started only with the mark of the commands that `check` tells, as `confirmed`.",
+        about: "Starts a job, or queues it until its target is free. A job that runs commands (a study, a proof of durability) starts only if `confirmed` is the mark of the commands that `check` returns.",
         parameters: &[],
         takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "201",
@@ -169,20 +169,20 @@ const ROUTES: &[Route] = &[
     },
     get(
         "/api/v1/jobs/{id}",
-        "How far it is.",
+        "A job and its progress.",
         &[path("id", "Its name.")],
         Body::Json(SchemaGenerator::subschema_for::<JobFull>),
     ),
     get(
         "/api/v1/jobs/{id}/events",
-        "Its events as they come, as server-sent events; `Last-Event-ID` goes on behind that line.",
+        "The events of a job as server-sent events; `Last-Event-ID` continues after that line.",
         &[path("id", "Its name.")],
         Body::Events,
     ),
     Route {
         method: "post",
         path: "/api/v1/jobs/{id}/stop",
-        about: "Asks it to stop and to keep what was measured; asked twice, it ends at once. One that waits is taken out.",
+        about: "Stops a job, which stores what was measured; a second request ends it at once. A queued job is removed.",
         parameters: &[path("id", "Its name.")],
         takes: None,
         status: "200",
@@ -191,7 +191,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs/{id}/steer/{word}",
-        about: "Runs that belong together rest before the next one (pause), go on (go), or leave the point under way out (skip).",
+        about: "Pauses a campaign before its next run (pause), continues it (go), or skips its current point (skip).",
         parameters: &[path("id", "Its name."), path("word", "pause, go or skip.")],
         takes: None,
         status: "200",
@@ -200,7 +200,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs/{id}/resume",
-        about: "A sweep, a suite or a study that was stopped goes on.",
+        about: "Resumes a stopped sweep, suite or study.",
         parameters: &[path("id", "Its name.")],
         takes: None,
         status: "201",
@@ -224,7 +224,7 @@ pub fn document() -> Value {
         "info": {
             "title": "dyno serve",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Runs of a repository, and runs that are started from here. Every request needs the token, as a bearer's or by the cookie of a browser."
+            "description": "Runs of a repository, and jobs started by this server. Every request needs the token, as a bearer token or in the cookie of a browser."
         },
         "security": [{ "bearer": [] }, { "cookie": [] }],
         "paths": paths,
@@ -261,13 +261,13 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Body::Any => json!({ "application/json": { "schema": {} } }),
     };
     let problem = json!({
-        "description": "It is not answered.",
+        "description": "Error.",
         "content": { "application/json": { "schema": generator.subschema_for::<Problem>() } }
     });
     let mut operation = json!({
         "summary": route.about,
         "parameters": parameters,
-        "responses": { route.status: { "description": "It is answered.", "content": content }, "default": problem },
+        "responses": { route.status: { "description": "Success.", "content": content }, "default": problem },
     });
     if let Some(takes) = route.takes {
         operation["requestBody"] =

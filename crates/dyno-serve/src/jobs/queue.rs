@@ -55,7 +55,9 @@ impl QueuePolicy {
     /// Says why a queued job is not started; absent if it is.
     pub(crate) fn refusal(self, job: &ServeJob) -> Option<&'static str> {
         match self {
-            Self::Nothing => Some("this server only reads (--read-only), so the job waits for another one"),
+            Self::Nothing => {
+                Some("this server is read-only (--read-only), so the job waits for another server")
+            }
             Self::WithoutCommands if job.runs_commands => {
                 Some("the job runs commands, so it waits for a server with --allow-commands")
             }
@@ -100,10 +102,10 @@ pub(crate) enum StopError {
     #[error("job {0} has ended")]
     Over(String),
     /// The queue is full.
-    #[error("{OPEN_MAX} jobs are waiting already")]
+    #[error("the queue already has {OPEN_MAX} jobs")]
     Full,
     /// An operation of the operating system failed.
-    #[error("the system refuses it: {0}")]
+    #[error("a system call failed: {0}")]
     Io(#[from] std::io::Error),
 }
 

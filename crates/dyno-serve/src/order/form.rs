@@ -12,7 +12,7 @@ impl JobRequest {
             match name.as_str() {
                 "kind" => {
                     order.kind = JobKind::from_name(&value)
-                        .ok_or_else(|| field_error("kind", "there is nothing of that name to start", ""))?;
+                        .ok_or_else(|| field_error("kind", "unknown kind of job", ""))?;
                 }
                 "target" => order.target = value,
                 "ready" => order.ready = value,
@@ -43,7 +43,7 @@ impl JobRequest {
                 "params" => {
                     for line in listed(&value, '\n') {
                         let (name, value) = line.split_once('=').ok_or_else(|| {
-                            field_error("params", format!("{line:?} is no parameter"), "size = 4G")
+                            field_error("params", format!("{line:?} is not a parameter"), "size = 4G")
                         })?;
                         order.params.insert(name.trim().to_owned(), value.trim().to_owned());
                     }
@@ -53,7 +53,7 @@ impl JobRequest {
                 "axes" => {
                     for line in listed(&value, '\n') {
                         let (key, value) = line.split_once('=').ok_or_else(|| {
-                            field_error("axes", format!("{line:?} is no axis"), "sessions = 1, 2, 4, 8")
+                            field_error("axes", format!("{line:?} is not an axis"), "sessions = 1, 2, 4, 8")
                         })?;
                         order.set.insert(format!("sweep.{}", key.trim()), value.trim().to_owned());
                     }
@@ -64,7 +64,7 @@ impl JobRequest {
                         order.set.insert(key.to_owned(), value);
                     }
                     Some(_) => {}
-                    None => return Err(field_error("", format!("there is no field {name:?}"), "")),
+                    None => return Err(field_error("", format!("unknown field {name:?}"), "")),
                 },
             }
         }

@@ -23,7 +23,7 @@ impl JobRequest {
         let is_named = PROOFS.iter().any(|(name, _)| *name == self.proof);
         if !is_named {
             let names = PROOFS.map(|(name, _)| name).join(", ");
-            return vec![field_error("proof", "there is no such proof", format!("there are {names}"))];
+            return vec![field_error("proof", "unknown proof", format!("available: {names}"))];
         }
         let of_durability = self.proof == "durability";
         let has_commands = !self.kill_command.is_empty() || !self.restart_command.is_empty();
@@ -31,11 +31,11 @@ impl JobRequest {
             return vec![field_error("kill_command", NO_COMMANDS, "")];
         }
         if of_durability && self.kill_command.is_empty() {
-            return vec![field_error("kill_command", "it takes a command that kills the server, hard", "")];
+            return vec![field_error("kill_command", "a command that kills the server is required", "")];
         }
         let is_text = |text: &str| !text.chars().any(char::is_control);
         if !is_text(&self.kill_command) || !is_text(&self.restart_command) {
-            return vec![field_error("kill_command", "a command is one line", "")];
+            return vec![field_error("kill_command", "a command must be one line", "")];
         }
         Vec::new()
     }
@@ -49,13 +49,13 @@ impl JobRequest {
             let names: Vec<&str> = READY_STUDIES.iter().map(|study| study.name).collect();
             return vec![field_error(
                 "study",
-                "there is no such ready study",
-                format!("there are {}", names.join(", ")),
+                "unknown ready study",
+                format!("available: {}", names.join(", ")),
             )];
         }
         let is_text = |text: &String| !text.chars().any(char::is_control);
         let odd = self.params.iter().find(|(name, value)| !is_text(name) || !is_text(value));
-        odd.map(|(name, _)| field_error("params", format!("{name:?} has characters that no value has"), ""))
+        odd.map(|(name, _)| field_error("params", format!("{name:?} has control characters"), ""))
             .into_iter()
             .collect()
     }
@@ -80,7 +80,7 @@ impl JobRequest {
     /// Prepares a study, with every command that it would run, without connecting to a database.
     pub(super) fn study(&self, setup: &Setup, target: &NamedTarget) -> Result<PreparedJob, Vec<FieldError>> {
         let Some(ready) = ReadyStudy::find(&self.study) else {
-            return Err(vec![field_error("study", "there is no such ready study", "")]);
+            return Err(vec![field_error("study", "unknown ready study", "")]);
         };
         let params = self.params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let file = StudyFile { file: ready.file(), name: ready.name.to_owned(), params };

@@ -17,7 +17,7 @@ impl JobRequest {
         let hint = if names.is_empty() {
             "start the server with --targets FILE or --target URL".to_owned()
         } else {
-            format!("there are {}", names.join(", "))
+            format!("available: {}", names.join(", "))
         };
         field_error("target", "no target of that name is in the server's list", hint)
     }
@@ -42,7 +42,7 @@ impl JobRequest {
             );
         }
         if !self.workload.is_empty() && !setup.workloads.iter().any(|known| known.name == self.workload) {
-            problems.push(field_error("workload", "there is no such ready workload", ""));
+            problems.push(field_error("workload", "unknown ready workload", ""));
         }
         for (name, mark) in
             std::iter::once(("variant", &self.variant)).chain(self.tags.iter().map(|tag| ("tags", tag)))
@@ -63,7 +63,7 @@ impl JobRequest {
                     );
                 }
                 if !matches!(self.over.as_str(), "sessions" | "rate") {
-                    problems.push(field_error("over", "nothing of that name rises", "sessions or rate"));
+                    problems.push(field_error("over", "a search cannot raise this", "sessions or rate"));
                 }
                 if !self.max.is_empty() && !self.max.parse::<f64>().is_ok_and(|max| max >= 1.0) {
                     problems.push(field_error(
@@ -76,12 +76,12 @@ impl JobRequest {
             JobKind::Suite => {
                 let is_name = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
                 for (field, names) in [("groups", &self.groups), ("tests", &self.tests)] {
-                    let hint = "`dyno suite list` shows them";
+                    let hint = "`dyno suite list` shows the names";
                     problems.extend(
                         names
                             .iter()
                             .filter(|name| !is_name(name))
-                            .map(|name| field_error(field, format!("{name:?} is none"), hint)),
+                            .map(|name| field_error(field, format!("{name:?} is not a name"), hint)),
                     );
                 }
             }
@@ -94,7 +94,9 @@ impl JobRequest {
             JobKind::Calibrate => {
                 let unknown = self.parts.iter().filter(|part| !PARTS.contains(&part.as_str()));
                 problems.extend(
-                    unknown.map(|part| field_error("parts", format!("{part:?} is none"), PARTS.join(", "))),
+                    unknown.map(|part| {
+                        field_error("parts", format!("{part:?} is not a part"), PARTS.join(", "))
+                    }),
                 );
             }
             JobKind::Prove => problems.extend(self.refused_proof(setup.allow_commands)),
@@ -128,13 +130,17 @@ fn unknown_hosts(setup: &Setup, key: &str, names: &str) -> Option<FieldError> {
 fn refused_side(name: &str, side: &str, allow_commands: bool) -> Option<FieldError> {
     let is_file = std::path::Path::new(side).extension().is_some_and(|ending| ending == "toml");
     if is_file {
-        return Some(field_error(name, "a page names no file of the server", "write KEY=VALUE[,KEY=VALUE…]"));
+        return Some(field_error(
+            name,
+            "a page cannot name a file of the server",
+            "write KEY=VALUE[,KEY=VALUE…]",
+        ));
     }
     side.split(',').map(str::trim).filter(|pair| !pair.is_empty()).find_map(|pair| {
         let Some((key, value)) = pair.split_once('=') else {
             return Some(field_error(
                 name,
-                format!("{pair:?} is no setting"),
+                format!("{pair:?} is not a setting"),
                 "write KEY=VALUE[,KEY=VALUE…]",
             ));
         };

@@ -66,14 +66,14 @@ pub(crate) async fn page(shared: SharedServeState) -> Result<Html<String>, HttpE
     if intervals.is_empty() {
         let body = html! {
             section id="answer" class="none" {
-                p class="line" { "No report of a database is in this repository." }
-                p { code { "dyno awr FILE… --import" } " puts AWR and STATSPACK reports into it." }
+                p class="line" { "This repository contains no database reports." }
+                p { code { "dyno awr FILE… --import" } " imports AWR and STATSPACK reports." }
             }
         };
         return Ok(Html(frame::page("AWR", "/awr", &body).into_string()));
     }
     let body = html! {
-        p { "Each interval of imported reports. Choose two, or draw over a stretch of the chart, and compare them." }
+        p { "Each interval of imported reports. Choose two, or select a part of the chart, and compare them." }
         (timeline(&intervals))
         (table(&intervals))
     };
@@ -101,7 +101,7 @@ fn timeline(intervals: &[WebAwrInterval]) -> Markup {
     let chart = Chart {
         id: "timeline".into(),
         title: "Active sessions, interval by interval".into(),
-        about: "DB time by time of each report, in the order of time.".into(),
+        about: "DB time divided by elapsed time of each report, in order of time.".into(),
         x: ChartAxis::linear("interval", Quantity::Plain("")),
         y: ChartAxis::linear("active sessions", Quantity::Plain("sessions")),
         series: vec![series],

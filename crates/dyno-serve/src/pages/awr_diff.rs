@@ -38,8 +38,8 @@ fn load_pair(repository: &Repository, two: &AwrDiffQuery) -> Result<Held, HttpEr
     let records = [repository.load(&two.a)?, repository.load(&two.b)?];
     let Some(between) = compare_intervals(&records[0], &records[1]) else {
         return Err(HttpError::bad_request(
-            "one of the two is of no database's report",
-            "the page of intervals has those that are",
+            "one of the two is not a database report",
+            "the page of intervals lists the database reports",
         ));
     };
     let differences = Differences::of(&between, two.anyway);
@@ -60,15 +60,16 @@ pub(crate) async fn page(
         let query = compare::query(&sides);
         let is_hidden = !held.differences.are_shown();
         let actions = html! {
-            @if is_hidden { a href={"/awr/diff?" (query) "&anyway=true"} { "Show differences all the same" } " " }
-            a href={"/awr/diff?a=" (escaped(&two.b)) "&b=" (escaped(&two.a))} { "The other way round" } " "
+            @if is_hidden { a href={"/awr/diff?" (query) "&anyway=true"} { "Show differences anyway" } " " }
+            a href={"/awr/diff?a=" (escaped(&two.b)) "&b=" (escaped(&two.a))} { "Swap A and B" } " "
             a href={"/compare?" (query)} { "As runs" } " "
             a href={"/api/v1/awr/diff?" (query)} { "JSON" } " "
             a href="/awr" { "All intervals" }
         };
         let mut sections = vec![sides_section(&held)];
         sections.extend(dyno_report::interval_sections(&held.between, held.differences));
-        let about = "As the reports have them. A difference is B less A; = is less than their last digits tell.";
+        let about =
+            "As printed in the reports. A difference is B − A; = means smaller than their last digits show.";
         Ok(pages_in(Some(&frame::around("/awr", &actions)), "Two intervals", about, &sections))
     });
     Ok(Ok(Html(page.await?)))
@@ -86,8 +87,8 @@ fn sides_section(held: &Held) -> PageSection {
     lines.extend(apart);
     if !held.between.is_comparable() {
         let words = match held.differences.are_shown() {
-            true => "The differences below are no change of one database.",
-            false => "No difference is shown: it would be no change of one database.",
+            true => "The differences below are not changes of one database.",
+            false => "No differences are shown: they would not be changes of one database.",
         };
         lines.push(words.to_owned());
     }

@@ -79,7 +79,7 @@ fn show(repository: &Repository, sides: &[String]) -> Result<String, HttpError> 
         a href={"/api/v1/compare?" (query(sides))} { "JSON" }
     };
     let title = format!("{} against {}", sides[1..].join(", "), sides[0]);
-    let about = "Differences are B less A in percent of A; there is no verdict from single runs.";
+    let about = "Differences are B − A in percent of A; single runs give no verdict.";
     Ok(pages_in(Some(&frame::around("/compare", &actions)), &title, about, &sections))
 }
 
@@ -99,7 +99,7 @@ fn differed(comparison: &RunComparison) -> Option<PageSection> {
     let lines: Vec<String> =
         comparison.left_out.iter().map(|(run, why)| format!("Left out: {run}, {why}.")).collect();
     let is_told = !grid.rows.is_empty() || !lines.is_empty();
-    let title = format!("What else differed: {} against {}", comparison.b, comparison.a);
+    let title = format!("Other differences: {} against {}", comparison.b, comparison.a);
     is_told.then(|| PageSection {
         title,
         lines,
@@ -140,7 +140,7 @@ async fn choose(shared: &SharedServeState, first: Option<String>) -> Result<Html
         p class="dim" {
             "A side is a run (an id, last, last~2), a sweep, tag:NAME or variant:NAME; several with commas between them are repeats."
         }
-        p { "Or tick two on " a href="/" { "the page of all runs" } "." }
+        p { "Or select two on " a href="/" { "the page of all runs" } "." }
     };
     Ok(Html(frame::page("Compare", "/compare", &body).into_string()))
 }

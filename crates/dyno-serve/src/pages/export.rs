@@ -81,7 +81,7 @@ pub(crate) async fn page(
 
 fn about(format: &str) -> String {
     let words = match format {
-        "html" => "one page with all of it and the records inside, for mail",
+        "html" => "one page with everything, including the records, for mail",
         "md" => "Markdown, for tickets and wikis",
         "csv" => "one row for each run, for spreadsheets",
         "json" => "the records",
@@ -115,8 +115,8 @@ pub(crate) async fn file(
     let exporter = EXPORTERS.iter().find(|exporter| exporter.name == wanted.format).ok_or_else(|| {
         let format_names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name).collect();
         HttpError::bad_request(
-            format!("{:?} is no format", wanted.format),
-            format!("there are {}", format_names.join(", ")),
+            format!("unknown format {:?}", wanted.format),
+            format!("available: {}", format_names.join(", ")),
         )
     })?;
     let (pieces, mut come) = mpsc::channel::<Result<Bytes, std::io::Error>>(4);
@@ -136,7 +136,7 @@ pub(crate) async fn file(
                     if let Err(error) = written {
                         // The connection breaks, so the browser notices that the file is incomplete.
                         let (Pieces(pieces), _) = out.into_parts();
-                        let _ = pieces.blocking_send(Err(std::io::Error::other("the report cannot be made")));
+                        let _ = pieces.blocking_send(Err(std::io::Error::other("cannot create the report")));
                         return Err(HttpError::bad_request(error.to_string(), ""));
                     }
                     out.flush().map_err(|_| HttpError::task_failed())

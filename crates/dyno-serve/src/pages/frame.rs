@@ -60,7 +60,7 @@ fn links() -> Markup {
 
 fn top(current_path: &str) -> Markup {
     html! {
-        a class="skip" href="#main" { "To the content" }
+        a class="skip" href="#main" { "Skip to content" }
         nav class="site" aria-label="views" {
             a class="home" href="/" { "Dyno" }
             @for (address, name) in VIEWS {

@@ -163,8 +163,7 @@ fn chart(trend: &Trend) -> Option<Chart> {
     Some(Chart {
         id: "history".into(),
         title: format!("{} run by run", label(&trend.measure)),
-        about: "Each run of the plan in the order of time; dashed lines are the moments at which it changed."
-            .into(),
+        about: "Each run of the plan in order of time; dashed lines mark changes of the plan.".into(),
         x: ChartAxis::linear("run", Quantity::Plain("")),
         y: ChartAxis::linear(label(&trend.measure), quantity),
         series: vec![series],

@@ -39,7 +39,7 @@ pub(crate) async fn page(
     let open = shared.jobs.all().iter().filter(|job| !job.state.is_over()).count();
     let body = html! {
         @if open > 0 {
-            p class="note" { a href="/jobs" { (open) " started here and not over" } }
+            p class="note" { a href="/jobs" { (open) " running or queued" } }
         }
         (filters(&request, &variants, &tags))
         (results(&request, &cards))
@@ -87,12 +87,12 @@ fn results(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {
                 p { a href="/new" { "Start one" } ", or run " code { "dyno run" } " at a terminal with the same repository." }
             }
         } @else if card_page.cards.is_empty() {
-            section id="answer" class="none" { p class="line" { "Nothing fits." } p { a href="/" { "Show all" } } }
+            section id="answer" class="none" { p class="line" { "No run matches." } p { a href="/" { "Show all" } } }
         } @else {
             form id="pick" method="get" action="/compare" {
                 p class="bar" {
                     span { (count(card_page.found as u64)) @if card_page.found == 1 { " card; " } @else { " cards; " } "the repository holds " (count(card_page.runs as u64)) @if card_page.runs == 1 { " run" } @else { " runs" } }
-                    button type="submit" { "Compare the ticked" }
+                    button type="submit" { "Compare selected" }
                 }
                 ul class="cards" { @for card in &card_page.cards { li { (self::card(card)) } } }
             }

@@ -18,8 +18,8 @@ pub(crate) async fn page(shared: SharedServeState) -> Result<Html<String>, HttpE
     let body = html! {
         @if jobs.is_empty() {
             section id="answer" class="none" {
-                p class="line" { "Nothing was started here yet." }
-                p { a href="/new" { "Start something" } }
+                p class="line" { "No jobs yet." }
+                p { a href="/new" { "Start a job" } }
             }
         } @else { (table(&jobs[..jobs.len().min(SHOWN_MAX)])) }
     };

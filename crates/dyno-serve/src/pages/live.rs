@@ -44,7 +44,7 @@ pub(crate) async fn page(
         (strip(&job, &progress))
         @if !over {
             section id="charts" class="live" data-kind=(job.kind.name()) data-events={"/api/v1/jobs/" (job.id) "/events"} {
-                p class="dim nojs" { "Charts move with a script; without one this page asks again every five seconds." }
+                p class="dim nojs" { "Charts need a script; without it this page reloads every five seconds." }
             }
         }
         @if !over { (intervals(job.kind)) }
@@ -73,7 +73,7 @@ fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &
             @if !job.state.is_over() && may_control {
                 form method="post" action={"/jobs/" (job.id) "/stop"} {
                     button class="stop" type="submit" { @if job.stop { "End at once" } @else { (stop_words(job.kind)) } }
-                    @if job.stop { " " span class="dim" { "It was asked to stop, and ends in good order." } }
+                    @if job.stop { " " span class="dim" { "The job is stopping and stores what was measured." } }
                 }
             }
             @if let Some(words) = steerings(job, progress).filter(|_| may_control) {
@@ -84,7 +84,7 @@ fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &
                 }
             }
             @if is_resumable(job, progress) && may_control {
-                form method="post" action={"/jobs/" (job.id) "/resume"} { button type="submit" { "Go on where it stopped" } }
+                form method="post" action={"/jobs/" (job.id) "/resume"} { button type="submit" { "Resume" } }
             }
         }
     }
@@ -93,9 +93,9 @@ fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &
 /// Label of the button that stops a job.
 fn stop_words(kind: JobKind) -> &'static str {
     match kind {
-        JobKind::Study => "Stop, put everything back, and keep what was measured",
-        JobKind::Watch => "Stop, and keep what was seen",
-        _ => "Stop, and keep what was measured",
+        JobKind::Study => "Stop, revert all changes, and store what was measured",
+        JobKind::Watch => "Stop, and store what was measured",
+        _ => "Stop, and store what was measured",
     }
 }
 
@@ -109,11 +109,11 @@ fn steerings(job: &ServeJob, progress: &JobProgress) -> Option<Vec<(Steering, &'
         return None;
     }
     let mut words = vec![match progress.paused {
-        true => (Steering::Go, "Go on with the next run"),
+        true => (Steering::Go, "Continue with the next run"),
         false => (Steering::Pause, "Pause before the next run"),
     }];
     if progress.skips {
-        words.push((Steering::Skip, "Leave this point out"));
+        words.push((Steering::Skip, "Skip point"));
     }
     Some(words)
 }
@@ -135,7 +135,7 @@ pub(crate) fn steered(
     id: &str,
     word: &str,
 ) -> Result<(), HttpError> {
-    let word = Steering::from_name(word).ok_or_else(|| HttpError::not_found("that cannot be asked"))?;
+    let word = Steering::from_name(word).ok_or_else(|| HttpError::not_found("unknown request"))?;
     controlled(shared, caller, id)?;
     Ok(shared.jobs.steer(id, word)?)
 }
@@ -143,24 +143,26 @@ pub(crate) fn steered(
 /// Describes the current state in words.
 fn status_text(job: &ServeJob, progress: &JobProgress, before: usize) -> String {
     match job.state {
-        JobState::Queued if before == 1 => "waits until one before it on this target is over".into(),
-        JobState::Queued => format!("waits until {before} before it on this target are over"),
+        JobState::Queued if before == 1 => "waits for one earlier job on this target".into(),
+        JobState::Queued => format!("waits for {before} earlier jobs on this target"),
         JobState::Running => progress_text(progress),
         JobState::Done => "finished".into(),
         JobState::Doubtful => "finished; some runs do not count".into(),
         JobState::Stopped => "stopped; what was measured is stored".into(),
         JobState::Failed => "failed; see the log below".into(),
-        JobState::Interrupted => "interrupted: its process ended unexpectedly; stored runs are kept".into(),
+        JobState::Interrupted => {
+            "interrupted: its process ended unexpectedly; completed runs are stored".into()
+        }
     }
 }
 
 fn progress_text(progress: &JobProgress) -> String {
     let mut parts = Vec::new();
     if let Some(why) = &progress.away {
-        parts.push(format!("the database is away: {}", clean(why)));
+        parts.push(format!("the database does not answer: {}", clean(why)));
     }
     if progress.paused {
-        parts.push("rests before the next run".to_owned());
+        parts.push("paused before the next run".to_owned());
     }
     if let Some(next) = &progress.next {
         let of_total = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
@@ -177,9 +179,9 @@ fn progress_text(progress: &JobProgress) -> String {
         parts.push(format!("{} rows", count(rows)));
     }
     if let Some(all) = progress.all_s {
-        parts.push(format!("all of it in about {}", span_s(all.round())));
+        parts.push(format!("about {} in total", span_s(all.round())));
     }
-    if parts.is_empty() { "begins".into() } else { parts.join(", ") }
+    if parts.is_empty() { "starting".into() } else { parts.join(", ") }
 }
 
 /// The figures of the last complete interval.
@@ -193,7 +195,7 @@ fn strip(job: &ServeJob, progress: &JobProgress) -> Markup {
     }
     html! {
         @if job.state == JobState::Running && !matches!(job.kind, JobKind::Calibrate) {
-            dl class="strip" aria-label="the last interval that is over" {
+            dl class="strip" aria-label="the last complete interval" {
                 div { dt { "operations/s" } dd data-live="rate" { (rate.map_or_else(|| optional(None), figure)) } }
                 div { dt { "p50" } dd data-live="p50" { (time(last.and_then(|last| last.p50_us))) } }
                 div { dt { "p99" } dd data-live="p99" { (time(last.and_then(|last| last.p99_us))) } }
@@ -202,7 +204,7 @@ fn strip(job: &ServeJob, progress: &JobProgress) -> Markup {
                 div { dt { "errors" } dd data-live="errors" { (count(progress.errors)) } }
             }
             p class="dim" { "Audit so far: " span id="live-audit" { (so_far(progress)) } }
-            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="share of the window that is done" {}
+            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="completed share of the window" {}
         }
     }
 }
@@ -213,18 +215,18 @@ fn watch_strip(job: &ServeJob, progress: &JobProgress) -> Markup {
     let metric = |name: &str| last.and_then(|last| last.metrics.get(name).copied());
     let shown = [
         ("commits", "commits/s", metric("commits_per_s")),
-        ("active", "sessions at work", metric("average_active_sessions")),
+        ("active", "active sessions", metric("average_active_sessions")),
         ("reads", "physical reads/s", metric("physical_reads_per_s")),
         ("redo", "redo, kB/s", metric("redo_bytes_per_s").map(|bytes| bytes / 1e3)),
     ];
     let cpu = metric("cpu_busy_pct").map_or_else(|| optional(None), |cpu| format!("{} %", figure(cpu)));
     html! {
         @if job.state == JobState::Running {
-            dl class="strip" aria-label="the last interval that is over" {
+            dl class="strip" aria-label="the last complete interval" {
                 @for (live, label, value) in shown { div { dt { (label) } dd data-live=(live) { (optional(value)) } } }
                 div { dt { "CPU busy" } dd data-live="cpu" { (cpu) } }
             }
-            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="share of the watch that is done" {}
+            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="completed share of the watch" {}
         }
     }
 }
@@ -233,7 +235,7 @@ fn watch_strip(job: &ServeJob, progress: &JobProgress) -> Markup {
 fn intervals(kind: JobKind) -> Markup {
     const COUNTED: [&str; 4] = ["CPU busy, %", "physical reads/s", "redo, kB/s", "commits/s"];
     let kind_heads: &[&str] = match kind {
-        JobKind::Watch => &["s in the watch", "sessions at work"],
+        JobKind::Watch => &["s in the watch", "active sessions"],
         _ => &["s in the window", "operations/s", "p50", "p99", "max"],
     };
     let heads = kind_heads.iter().chain(&COUNTED);
@@ -250,7 +252,7 @@ fn intervals(kind: JobKind) -> Markup {
 /// What the audit has found so far, in words.
 fn so_far(progress: &JobProgress) -> String {
     match (progress.looks, progress.found.as_slice()) {
-        (0, _) => "nothing was looked at yet".into(),
+        (0, _) => "no snapshots compared yet".into(),
         (looks, []) => format!("{} snapshots compared, nothing changed", count(looks)),
         (_, found) => clean(&found.join("; ")),
     }
@@ -299,7 +301,7 @@ fn row(step: &JobStepShown) -> Markup {
             td {
                 @if let Some(told) = result { (told.status.words()) }
                 @else if let Some(failed) = &step.failed { (clean(failed)) }
-                @else { "under way" }
+                @else { "running" }
             }
         }
     }
@@ -330,15 +332,15 @@ fn about(shared: &SharedServeState, job: &ServeJob) -> Markup {
     let talk = shared.jobs.output_tail(job, if is_all { TALK_OF_CHECK } else { TALK });
     html! {
         section id="about" {
-            h2 { "What was started" }
+            h2 { "Job" }
             p { "Started " (moment(&job.started_at)) " UTC on " strong { (clean(&job.target)) } ". The same at a terminal:" }
             pre { code { (clean_lines(&job.command)) } }
             @if !talk.is_empty() {
-                h3 { "What it says" }
+                h3 { "Output" }
                 pre id="talk" { @for line in &talk { (line) "\n" } }
             }
             @if let Some(plan) = shared.jobs.plan(job) {
-                details { summary { "Its plan" } pre { code { (clean_lines(&without_secrets(&plan))) } } }
+                details { summary { "Plan" } pre { code { (clean_lines(&without_secrets(&plan))) } } }
             }
         }
     }
@@ -374,9 +376,12 @@ pub(crate) fn stopped(shared: &SharedServeState, caller: &Caller, id: &str) -> R
 fn controlled(shared: &SharedServeState, caller: &Caller, id: &str) -> Result<ServeJob, HttpError> {
     let job = shared.jobs.get(id).ok_or_else(|| HttpError::not_found(format!("there is no job {id}")))?;
     if !caller.controls(job.started_by.as_deref()) {
-        let starter = job.started_by.as_deref().unwrap_or("somebody else");
+        let starter = job.started_by.as_deref().unwrap_or("another user");
         let problem = format!("job {id} was started by {starter}");
-        return Err(HttpError::forbidden(problem, "its starter or an administrator can do this"));
+        return Err(HttpError::forbidden(
+            problem,
+            "only the user who started it or an administrator can do this",
+        ));
     }
     Ok(job)
 }
@@ -404,13 +409,13 @@ pub(crate) fn resumed(shared: &SharedServeState, caller: &Caller, id: &str) -> R
     let progress = shared.jobs.feed(&job).progress();
     let Some(sweep) = progress.sweep.clone().filter(|_| is_resumable(&job, &progress)) else {
         return Err(HttpError::bad_request(
-            "there is nothing to resume",
-            "a sweep, a suite or a study that was stopped goes on",
+            "this job cannot be resumed",
+            "a stopped sweep, suite or study can be resumed",
         ));
     };
     if job.runs_commands && !setup.allow_commands {
         return Err(HttpError::forbidden(
-            "the job runs commands: the server has to be started with --allow-commands, and only administrators start them",
+            "the job runs commands: it needs a server with --allow-commands and an administrator",
             "resume it at a terminal; `dyno study resume` also restores what a study changed",
         ));
     }

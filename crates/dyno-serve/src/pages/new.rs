@@ -129,7 +129,7 @@ fn show(
 ) -> Markup {
     let body = html! {
         @if setup.read_only {
-            section id="answer" class="none" { p class="line" { "This server only reads: nothing is started here." } }
+            section id="answer" class="none" { p class="line" { "This server is read-only: it starts no jobs." } }
         } @else {
             @if setup.targets.all().next().is_none() { (no_targets()) }
             (findings(wrong))
@@ -145,7 +145,7 @@ fn no_targets() -> Markup {
     html! {
         section id="answer" class="none" {
             p class="line" { "The server has no list of targets." }
-            p { "Start it with " code { "--targets targets.toml" } " or " code { "--target URL" } "; a page never names a database." }
+            p { "Start it with " code { "--targets targets.toml" } " or " code { "--target URL" } "; a page cannot name a database." }
         }
     }
 }
@@ -154,7 +154,7 @@ fn findings(wrong: &[FieldError]) -> Markup {
     html! {
         @if !wrong.is_empty() {
             section id="answer" class="none" {
-                p class="line" { "It cannot be started like this." }
+                p class="line" { "The job cannot be started." }
                 @for wrong in wrong { (problem(wrong)) }
             }
         }
@@ -164,7 +164,7 @@ fn findings(wrong: &[FieldError]) -> Markup {
 /// Shows the job that would be started.
 fn checked(made: &PreparedJob) -> Markup {
     let time = made.seconds.map_or_else(
-        || "how long it takes is not known before".to_owned(),
+        || "the duration is unknown".to_owned(),
         |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
     );
     let runs = match made.runs {
@@ -174,7 +174,7 @@ fn checked(made: &PreparedJob) -> Markup {
     };
     html! {
         section id="answer" {
-            p class="line" { "It can be started: " (runs) (time) "." }
+            p class="line" { "The job can be started: " (runs) (time) "." }
             p { "The same at a terminal:" }
             pre { code { (made.command) } }
             @if let Some(commands) = &made.commands { (commands.shown(FORM)) }
@@ -190,10 +190,10 @@ fn target(check_result: &TargetCheckView) -> Markup {
         section id="target-check" {
             h2 { "The target " (clean(&job.target)) }
             @if job.state.is_over() {
-                p { (badge(job.state)) " " @if job.state == JobState::Done { "nothing prevents it" } @else { "see what it says" } "." }
+                p { (badge(job.state)) " " @if job.state == JobState::Done { "no problem found" } @else { "see its output" } "." }
                 pre { @for line in said { (line) "\n" } }
             } @else {
-                p { "It is still looked at, or something else is at work on it: " a href={"/jobs/" (job.id)} { "see what comes of it" } "." }
+                p { "The check is still running, or another job uses the target: " a href={"/jobs/" (job.id)} { "see the job" } "." }
             }
         }
     }
@@ -212,41 +212,41 @@ fn fields(setup: &Setup, order: &JobRequest, wrong: &[FieldError]) -> Markup {
             fieldset {
                 legend { "What" }
                 div class="fields" {
-                    (choice("kind", "What to do", order.kind.name(), JobKind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
+                    (choice("kind", "Kind", order.kind.name(), JobKind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
                     (choice("target", "Target", &order.target, setup.targets.all().map(|(name, target)| (name, clean(&target.about)))))
                     (choice("ready", "Ready plan", &order.ready, std::iter::once(("", "default".to_owned())).chain(READY.iter().map(|ready| (ready.name, ready.about().to_owned())))))
                     (choice("workload", "Ready workload", &order.workload, std::iter::once(("", "as the plan says".to_owned())).chain(setup.workloads.iter().map(|known| (known.name, known.about.to_owned())))))
                     (text("variant", "Variant", &order.variant, "the variant of the platform"))
-                    (text("tags", "Tags", &order.tags.join(", "), "with commas between them"))
+                    (text("tags", "Tags", &order.tags.join(", "), "separated by commas"))
                 }
-                p class="of of-run of-search of-soak of-ab of-prove" { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
+                p class="of of-run of-search of-soak of-ab of-prove" { label { input type="checkbox" name="load" checked[order.load]; " Load missing data first" } }
             }
             fieldset { legend { "How" } div class="fields" { (form::usual(order, wrong)) } }
             fieldset class="of of-sweep of-search of-soak of-ab of-suite of-watch of-calibrate of-prove of-study" {
-                legend { "Of this kind" }
-                div class="fields of of-sweep" { (area("axes", "Sweep: axes", &axes.join("\n"), "one a line: sessions = 1, 2, 4, 8")) }
+                legend { "Options of this kind" }
+                div class="fields of of-sweep" { (area("axes", "Sweep: axes", &axes.join("\n"), "one per line: sessions = 1, 2, 4, 8")) }
                 div class="fields of of-search" {
-                    (area("limits", "Search: limits", &order.limits.join("\n"), "one a line: p99 <= 2ms"))
-                    (choice("over", "Search: what rises", &order.over, [("sessions", "over all schemas"), ("rate", "operations per second")].into_iter().map(|(word, about)| (word, about.to_owned()))))
+                    (area("limits", "Search: limits", &order.limits.join("\n"), "one per line: p99 <= 2ms"))
+                    (choice("over", "Search: load to raise", &order.over, [("sessions", "over all schemas"), ("rate", "operations per second")].into_iter().map(|(word, about)| (word, about.to_owned()))))
                     (text("max", "Search: the highest load to try", &order.max, "sessions per schema, or operations per second"))
                 }
                 div class="fields of of-soak" { (text("time", "Soak: how long", &order.time, "8h")) }
                 div class="fields of of-ab" {
-                    (text("a", "Comparison: side A", &order.a, "settings over the plan, KEY=VALUE[,KEY=VALUE…]; empty is the plan as it is"))
+                    (text("a", "Comparison: side A", &order.a, "settings that override the plan, KEY=VALUE[,KEY=VALUE…]; empty: the plan unchanged"))
                     (text("b", "Comparison: side B", &order.b, "workload.update_pct=50"))
                     (text("pairs", "Comparison: runs of each side", &order.pairs.to_string(), "1 to 1,000"))
                 }
                 div class="fields of of-suite" {
-                    (text("groups", "Suite: groups", &order.groups.join(", "), "with commas between them; empty is all"))
-                    (text("tests", "Suite: tests", &order.tests.join(", "), "such as cpu-integer, with commas between them; empty is all"))
+                    (text("groups", "Suite: groups", &order.groups.join(", "), "separated by commas; empty: all"))
+                    (text("tests", "Suite: tests", &order.tests.join(", "), "such as cpu-integer, separated by commas; empty: all"))
                 }
                 (of_platform(setup, order))
-                p class="of of-suite of-calibrate" { label { input type="checkbox" name="quick" checked[order.quick]; " The quick one" } }
+                p class="of of-suite of-calibrate" { label { input type="checkbox" name="quick" checked[order.quick]; " Quick" } }
             }
-            fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup)) }
+            fieldset { legend { "All other plan keys" } (form::others(order, wrong, setup)) }
             p class="actions" {
                 button type="submit" name="do" value="check" { "Check" }
-                " " button type="submit" name="do" value="target" { "Check the target, too" }
+                " " button type="submit" name="do" value="target" { "Also check the target" }
                 " " button class="go" type="submit" name="do" value="start" { "Start" }
             }
         }
@@ -257,9 +257,9 @@ fn fields(setup: &Setup, order: &JobRequest, wrong: &[FieldError]) -> Markup {
 fn of_platform(setup: &Setup, order: &JobRequest) -> Markup {
     let params: Vec<String> = order.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     html! {
-        div class="fields of of-watch" { (text("watch_for", "Watch: how long", &order.watch_for, "8h; stopping it keeps what was seen")) }
+        div class="fields of of-watch" { (text("watch_for", "Watch: how long", &order.watch_for, "8h; a watch that is stopped is stored")) }
         fieldset class="of of-calibrate" {
-            legend { "Calibration: parts, none for all" }
+            legend { "Calibration: parts (none: all)" }
             @for part in PARTS {
                 label { input type="checkbox" name="parts" value=(part) checked[order.parts.iter().any(|one| one == part)]; " " (part) } " "
             }
@@ -268,17 +268,17 @@ fn of_platform(setup: &Setup, order: &JobRequest) -> Markup {
             (choice("proof", "Proof", &order.proof, PROOFS.into_iter().map(|(name, about)| (name, about.to_owned()))))
             @if setup.allow_commands {
                 (text("kill_command", "Durability: the command that kills the server", &order.kill_command, "ssh db1 pkill -9 postgres"))
-                (text("restart_command", "Durability: the command that starts it again", &order.restart_command, "empty where it comes back by itself"))
+                (text("restart_command", "Durability: the command that starts it again", &order.restart_command, "empty if the server restarts by itself"))
             }
         }
         @if setup.allow_commands {
             div class="fields of of-study" {
                 (choice("study", "Study", &order.study, READY_STUDIES.iter().map(|study| (study.name, String::new()))))
-                (area("params", "Study: parameters", &params.join("\n"), "one a line: size = 4G"))
+                (area("params", "Study: parameters", &params.join("\n"), "one per line: size = 4G"))
             }
             p class="of of-study" { label { input type="checkbox" name="on_target" checked[order.on_target]; " Study: on the target above, instead of the study's own" } }
         } @else {
-            p class="of of-study" { "A study runs commands: the server has to be started with " code { "--allow-commands" } "." }
+            p class="of of-study" { "A study runs commands: start the server with " code { "--allow-commands" } "." }
         }
     }
 }

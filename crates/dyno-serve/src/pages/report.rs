@@ -42,7 +42,9 @@ pub(crate) async fn run(shared: SharedServeState, Path(id): Path<String>) -> Res
     match (made.await?, job) {
         (Some(page), _) => Ok(Html(page).into_response()),
         (None, Some(job)) => Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response()),
-        (None, None) => Err(HttpError::not_found(format!("run {id} is under way, and was not started here"))),
+        (None, None) => {
+            Err(HttpError::not_found(format!("run {id} is in progress, and was not started here")))
+        }
     }
 }
 

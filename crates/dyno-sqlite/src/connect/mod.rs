@@ -122,7 +122,7 @@ impl Params {
         let fault = SqliteError::from(error);
         match vfs::take_reason() {
             Some(reason) => TargetError::unreachable(format!("sqlite: {reason}"))
-                .hint("use direct=off, or a file system that knows O_DIRECT (ext4, xfs, btrfs, nfs)")
+                .hint("use direct=off, or a file system that supports O_DIRECT (ext4, xfs, btrfs, nfs)")
                 .cause(fault),
             None => fault.into_target(&format!("open {}", self.name())),
         }
@@ -159,12 +159,12 @@ impl Params {
         match now {
             Some(mode) if mode == self.journal => Ok(()),
             mode => Err(TargetError::database(format!(
-                "sqlite: {} keeps journal mode {}, {} was asked for",
+                "sqlite: {} keeps journal mode {}, but {} was requested",
                 self.name(),
                 mode.unwrap_or_default(),
                 self.journal
             ))
-            .hint("end every other connection to the file, or ask for the mode that it is in")),
+            .hint("end every other connection to the file, or request its present mode")),
         }
     }
 }

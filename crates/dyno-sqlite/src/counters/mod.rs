@@ -69,9 +69,8 @@ const IN_MEMORY: &str = "the data is in memory: nothing is read from or written 
 const NO_REDO: &str = "with this journal mode SQLite writes no redo";
 const NO_ROWS_READ: &str = "SQLite does not count the rows that statements read";
 const NO_TIME: &str =
-    "SQLite keeps no time of its own: it runs inside the driving process, where sessions are timed";
-const NO_CPU: &str =
-    "SQLite runs inside the driving process: its CPU time cannot be separated from the driver's";
+    "SQLite does not count database time: it runs inside Dyno's process, which times the sessions";
+const NO_CPU: &str = "SQLite runs inside Dyno's process: its CPU time cannot be separated from Dyno's";
 
 /// Nanoseconds as microseconds, rounded down.
 fn us(time_ns: u64) -> u64 {

@@ -30,10 +30,10 @@ impl SqliteSchemaReader {
             }
         };
         if self.params.in_memory() {
-            return unread(snapshot, "the database is in memory: nobody else can reach it");
+            return unread(snapshot, "the database is in memory: no other process can reach it");
         }
         if self.params.locking == "exclusive" {
-            return unread(snapshot, "a session holds the file for itself alone (locking=exclusive)");
+            return unread(snapshot, "a session holds an exclusive lock on the file (locking=exclusive)");
         }
         if self.link.is_none() {
             match self.params.connect(Purpose::Inspect, &no_stop_flag()) {
@@ -45,7 +45,7 @@ impl SqliteSchemaReader {
         if let Err(fault) = read_result {
             snapshot.settings.clear();
             snapshot.shape.clear();
-            unread(snapshot, &fault.into_target("look at the file's schema").message);
+            unread(snapshot, &fault.into_target("read the file's schema").message);
         }
         if !at_work {
             self.link = None;

@@ -45,15 +45,16 @@ pub(crate) fn preflight(
         findings.add(
             "drive",
             Severity::Fail,
-            "workload.drive is server, and SQLite has no stored procedures",
-            "set workload.drive to client: SQLite runs inside this process, so there is no wire to save",
+            "workload.drive is server, but SQLite has no stored procedures",
+            "set workload.drive to client: SQLite runs inside this process, so there are no round trips to \
+            save",
         );
     }
     if plan.workload.connect == Connect::Transaction && params.in_memory() {
         findings.add(
             "connect",
             Severity::Fail,
-            "workload.connect is transaction, and a database in memory has no file to reopen",
+            "workload.connect is transaction, but a database in memory has no file to reopen",
             "name a file, or leave workload.connect out",
         );
     }
@@ -79,7 +80,7 @@ pub(crate) fn preflight(
 fn test_table_bytes(findings: &mut Findings, shared: &SqliteSharedState, plan: &Plan) -> Option<u64> {
     match shared.block_size_of(plan.data.block_size) {
         Ok(block_size) => {
-            findings.ok("block size", format!("pages of {block_size}"));
+            findings.ok("block size", format!("the page size is {block_size}"));
             let spec = DataSpec::of(plan, block_size);
             Some(spec.total_rows().saturating_mul(spec.block_size))
         }
@@ -98,7 +99,7 @@ fn file_bytes(path: &Path) -> Option<u64> {
 fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: bool) {
     let folder: PathBuf = path.parent().map_or_else(|| "/".into(), Path::to_path_buf);
     let Ok(system) = FileSystem::of(&folder) else {
-        let missing_folder = format!("the directory {} is not there", folder.display());
+        let missing_folder = format!("the directory {} does not exist", folder.display());
         return findings.add(
             "file",
             Severity::Fail,
@@ -112,7 +113,7 @@ fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: b
             "file",
             Severity::Fail,
             read_only_folder,
-            "allow writing: SQLite keeps its journal beside the file",
+            "allow writing: SQLite creates its journal next to the file",
         );
     } else if path.exists() && !fs::writable(path) {
         let read_only_file = format!("{} cannot be written to", path.display());
@@ -148,7 +149,7 @@ fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: b
         );
     }
     if direct && fs::knows_direct(&folder) == Some(false) {
-        let no_direct_io = format!("{} does not know O_DIRECT", system.name());
+        let no_direct_io = format!("{} does not support O_DIRECT", system.name());
         findings.add(
             "direct",
             Severity::Fail,
@@ -165,7 +166,7 @@ fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: O
     let (needed_mb, free_mb) = (needed / 1_000_000, system.free_bytes / 1_000_000);
     if needed > system.free_bytes {
         let shortage = format!("the data needs {needed_mb} MB more, {free_mb} MB are free");
-        findings.add("disk space", Severity::Fail, shortage, "make room, or lower data.scale");
+        findings.add("disk space", Severity::Fail, shortage, "free space, or lower data.scale");
     } else {
         findings.ok("disk space", format!("the data needs {needed_mb} MB more, {free_mb} MB are free"));
     }
@@ -178,21 +179,21 @@ fn cache(findings: &mut Findings, params: &Params, size: Option<(&str, u64)>) {
             "mmap",
             Severity::Warn,
             format!(
-                "{} of the file are mapped: SQLite counts neither logical nor physical reads of them",
+                "{} of the file are mapped: SQLite does not count logical or physical reads of them",
                 params.mmap
             ),
-            "use mmap=0, or do without those figures",
+            "use mmap=0, or accept that these figures are absent",
         );
     }
     if params.direct {
-        findings.ok("page cache", "reads and writes of the file go past the operating system's page cache");
+        findings.ok("page cache", "reads and writes of the file bypass the operating system's page cache");
         return;
     }
     let Some((what, bytes)) = size else { return };
     if bytes > params.cache.0 {
         let finding = format!(
-            "{what} is larger than the cache of {}: the operating system's page cache answers what SQLite's misses, \
-             so physical reads need not reach the device",
+            "{what} is larger than the cache of {}: the operating system's page cache may answer reads \
+            that miss SQLite's cache, so physical reads may not reach the device",
             params.cache
         );
         findings.add("page cache", Severity::Note, finding, "add direct=on to the URL to measure the device");
@@ -227,7 +228,7 @@ fn durability(findings: &mut Findings, params: &Params) {
         findings.ok("durability", format!("every commit is durable (journal={journal}, sync={sync})"));
     }
     for found in all {
-        let hint = "use journal=wal and sync=full to measure commits that last";
+        let hint = "use journal=wal and sync=full to measure durable commits";
         findings.add("durability", Severity::Warn, found, hint);
     }
 }
@@ -236,13 +237,14 @@ fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
     findings.add(
         "storage",
         Severity::Note,
-        "the data is in this process's memory and loaded again for every command; there is no physical read, no redo",
+        "the data is in this process's memory, and each command loads it again; there are no physical \
+        reads and no redo",
         "name a file in target.url to measure storage",
     );
     let Some(bytes) = data_bytes else { return };
     if bytes as f64 * 1.02 > MEMORY_BYTES_MAX as f64 {
         let size_fault =
-            format!("the data takes {} MB, a database in memory holds 2 GiB at most", bytes / 1_000_000);
+            format!("the data takes {} MB, but a database in memory holds at most 2 GiB", bytes / 1_000_000);
         findings.add("memory", Severity::Fail, size_fault, "lower data.scale, or use a file on /dev/shm");
     } else if bytes > params.cache.0 {
         let cache_note = format!(
@@ -259,7 +261,7 @@ fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
 
 fn concurrency(findings: &mut Findings, params: &Params, sessions: u32, needs: &WorkloadNeeds) {
     if params.locking == "exclusive" && sessions > 1 {
-        let locking_fault = format!("locking=exclusive lets one session in, the plan has {sessions}");
+        let locking_fault = format!("locking=exclusive allows one session, but the plan has {sessions}");
         findings.add(
             "locking",
             Severity::Fail,
@@ -269,17 +271,17 @@ fn concurrency(findings: &mut Findings, params: &Params, sessions: u32, needs: &
     }
     if sessions > 1 && needs.writes() {
         let writers_note = format!(
-            "{sessions} sessions write, and SQLite lets one write at a time: they queue for the lock"
+            "{sessions} sessions write, but SQLite allows one writer at a time: they queue for the lock"
         );
         findings.add(
             "writers",
             Severity::Note,
             writers_note,
-            "this is what SQLite does; compare with one session",
+            "this is how SQLite works; compare with one session",
         );
         if params.journal != "wal" {
             let readers_note =
-                format!("with journal={} readers and the writer keep each other out", params.journal);
+                format!("with journal={}, readers and the writer block each other", params.journal);
             let way_out = if params.in_memory() { "use a file with journal=wal" } else { "use journal=wal" };
             findings.add("readers", Severity::Note, readers_note, way_out);
         }

@@ -45,8 +45,8 @@ struct Loader<'a> {
 }
 
 fn cancelled() -> TargetError {
-    TargetError::new(TargetErrorKind::Cancelled, "the load was stopped")
-        .hint("load again to resume, or drop what is there")
+    TargetError::new(TargetErrorKind::Cancelled, "the load was stopped before it finished")
+        .hint("load again to resume it, or drop the loaded data")
 }
 
 /// Creates, fills and verifies the data; see [`dyno_engine::Target::load`].
@@ -125,7 +125,7 @@ fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
         return Err(TargetError::new(
             TargetErrorKind::Full,
             format!(
-                "a sqlite database in memory holds 2 GiB at most, the data would take {} MiB",
+                "a sqlite database in memory holds at most 2 GiB, but the data would take {} MiB",
                 bytes >> 20
             ),
         )
@@ -145,7 +145,7 @@ fn spec_mismatch(params: &Params, existing_spec: &DataSpec) -> TargetError {
         existing_spec.compressible,
         existing_spec.seed
     );
-    TargetError::data(message).hint("load with --replace to drop it first, or ask for the data that is there")
+    TargetError::data(message).hint("load with --replace to drop it first, or change the plan")
 }
 
 /// Prepares a file without data of Dyno, and creates metadata and empty tables in it.
@@ -167,7 +167,8 @@ fn start(
     }
     let encoding = pragma_text(conn, "encoding").doing("look at the file")?;
     if encoding != "UTF-8" {
-        let message = format!("{} keeps text as {encoding}, which doubles every row", params.name());
+        let message =
+            format!("{} stores text as {encoding}, which doubles the size of every row", params.name());
         return Err(TargetError::unsupported(message).hint("load into another file"));
     }
     meta::begin(conn, spec, column_bytes(spec.block_size), created, &settings, &options.dyno_version)
@@ -189,7 +190,7 @@ fn prepare(link: &SqliteConnection, spec: &DataSpec) -> Result<String, TargetErr
 
 /// The error for an existing file, which keeps its page size.
 pub(crate) fn page_size_differs(is: u64, wanted: u64) -> TargetError {
-    TargetError::data(format!("the file has pages of {is} bytes, and data.block_size asks for {wanted}"))
+    TargetError::data(format!("the file has pages of {is} bytes, but data.block_size is {wanted}"))
         .hint(format!("set data.block_size to {is}, or load into another file"))
 }
 
@@ -220,7 +221,7 @@ impl Loader<'_> {
             measured.push(facts.map_err(|error| self.as_cancelled(error))?);
             self.progress.advance(table.rows, 0);
         }
-        meta::finish(conn, &measured).doing("note the end of the load")?;
+        meta::finish(conn, &measured).doing("record the end of the load")?;
         Ok(measured)
     }
 

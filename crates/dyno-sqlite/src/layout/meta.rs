@@ -83,8 +83,8 @@ pub(crate) fn read(conn: &Connection) -> Result<Option<SqliteLoadedLayout>, Targ
     }
     let strange = || {
         data_error(
-            "the table dyno_meta is not one that this version of dyno has made",
-            "load into another file, or use the version of dyno that loaded this one",
+            "this version of Dyno did not create the table dyno_meta",
+            "load into another file, or use the version of Dyno that loaded this one",
         )
     };
     let version: Option<i64> = conn
@@ -179,7 +179,7 @@ pub(super) fn begin(
     if let Some(name) = ours.find(|name| existing_names.iter().any(|other| other.eq_ignore_ascii_case(name)))
     {
         return Err(data_error(
-            format!("{name} is in the file already, and dyno has not made it"),
+            format!("{name} already exists in the file, and Dyno did not create it"),
             "load into another file, or rename it",
         ));
     }
@@ -213,7 +213,7 @@ pub(super) fn begin(
         }
         Ok(transaction.commit()?)
     };
-    make().doing("make the tables")
+    make().doing("create the tables")
 }
 
 /// Records an object that Dyno creates in the same transaction.

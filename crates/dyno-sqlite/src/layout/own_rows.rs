@@ -9,7 +9,7 @@ use crate::fault::{SqliteError, SqliteErrorContext};
 use dyno_engine::TargetError;
 use dyno_engine::data::TableKind;
 
-const DOING: &str = "look for rows of a run's own";
+const DOING: &str = "find the rows that a run inserted";
 
 fn with_own_rows(spec: &DataSpec) -> impl Iterator<Item = SqliteTable> {
     tables(spec).into_iter().filter(|table| table.kind == TableKind::Rows)
@@ -42,5 +42,5 @@ pub(crate) fn delete(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetEr
         transaction.commit()?;
         Ok(sum)
     };
-    delete().doing("remove rows of a run's own")
+    delete().doing("delete the rows that a run inserted")
 }

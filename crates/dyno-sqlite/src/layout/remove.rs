@@ -37,7 +37,7 @@ fn open(params: &Params) -> Result<Option<SqliteConnection>, TargetError> {
 }
 
 fn plan(params: &Params, link: &SqliteConnection) -> Result<SqliteDropPlan, TargetError> {
-    let doing = "list what dyno made";
+    let doing = "list the objects that Dyno created";
     let facts = meta::read(&link.conn)?;
     let objects = match &facts {
         Some(_) => meta::objects(&link.conn).doing(doing)?,
@@ -87,7 +87,7 @@ pub(crate) fn inventory(params: &Params) -> Result<Vec<DropItem>, TargetError> {
 pub(crate) fn foreign(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     let Some(link) = open(params)? else { return Ok(Vec::new()) };
     let plan = plan(params, &link)?;
-    let names = meta::names_in_file(&link.conn).doing("list what the file holds")?;
+    let names = meta::names_in_file(&link.conn).doing("list the objects in the file")?;
     let foreign_names =
         names.into_iter().filter(|name| !plan.objects.iter().any(|object| object.name == *name));
     let item = |kind: &str, name: String| DropItem { kind: kind.to_owned(), name, bytes: None };
@@ -134,8 +134,8 @@ fn remove_file(params: &Params, path: &Path, link: SqliteConnection) -> Result<(
         Ok(mode.as_deref() == Some("delete"))
     };
     let in_use = |error: Option<SqliteError>| {
-        let message = format!("{} is in use by another connection and cannot be removed", params.name());
-        let refused = TargetError::database(message).hint("end what uses it, then drop again");
+        let message = format!("{} is in use by another connection and cannot be deleted", params.name());
+        let refused = TargetError::database(message).hint("end the processes that use it, then drop again");
         match error {
             Some(fault) => refused.cause(fault),
             None => refused,
@@ -147,7 +147,7 @@ fn remove_file(params: &Params, path: &Path, link: SqliteConnection) -> Result<(
         Err(fault) => return Err(in_use(Some(fault))),
     }
     let cannot = |e: std::io::Error| {
-        let message = format!("{} cannot be removed: {e}", params.name());
+        let message = format!("{} cannot be deleted: {e}", params.name());
         TargetError::privilege(message).hint("allow writing to its directory").cause(e)
     };
     std::fs::remove_file(path).map_err(cannot)?;

@@ -16,7 +16,7 @@ use dyno_engine::data::{Filler, TableKind, mix, order_fault, order_keys, row_fau
 /// The most rows for which the index's keys are counted: about 12 bytes each, so at most 24 MB are read.
 const COUNTED_ROWS: u64 = 2_000_000;
 
-const DOING: &str = "look at the data";
+const DOING: &str = "read the data";
 
 /// Checks every table of `spec`; another `seed` samples other rows.
 ///
@@ -55,8 +55,8 @@ fn check_order(conn: &Connection, table: SqliteTable, seed: u64) -> Result<(), T
 type SqliteSpotRow = (Option<i64>, Option<i64>, Option<String>);
 
 fn table_error(table: SqliteTable, fault: &str) -> TargetError {
-    let message = format!("table {} is not what was loaded: it {fault}", table.name());
-    TargetError::data(message).hint("find out who changed it; `dyno load --replace` loads it again")
+    let message = format!("table {} is not as loaded: it {fault}", table.name());
+    TargetError::data(message).hint("find out what changed it; `dyno load --replace` loads it again")
 }
 
 /// Checks that table and index are unchanged and that the table has no other index or trigger.
@@ -67,16 +67,16 @@ fn check_schema(conn: &Connection, spec: &DataSpec, table: SqliteTable) -> Resul
         Ok(conn.query_row(sql, [name], |row| row.get(0)).optional()?)
     };
     if sql_of(&name).doing(DOING)?.as_deref() != Some(&table.ddl()) {
-        return Err(table_error(table, "is gone, or has other columns"));
+        return Err(table_error(table, "does not exist, or has other columns"));
     }
     if let Some(index) = table.index()
         && sql_of(&index).doing(DOING)?.as_deref() != Some(&table.index_ddl(&index))
     {
-        return Err(table_error(table, "has lost its index on custid"));
+        return Err(table_error(table, "lacks its index on custid"));
     }
     for (index, ddl) in table.indexes(spec).into_iter().skip(1) {
         if sql_of(&index).doing(DOING)?.as_deref() != Some(&ddl) {
-            return Err(table_error(table, "has lost its index on the secondary key"));
+            return Err(table_error(table, "lacks its index on the secondary key"));
         }
     }
     let sql = "SELECT name FROM sqlite_schema WHERE tbl_name = ?1 AND type IN ('index', 'trigger')
@@ -84,7 +84,8 @@ fn check_schema(conn: &Connection, spec: &DataSpec, table: SqliteTable) -> Resul
     let own_names = (&name, table.index(), table.secondary_index(spec));
     let other: Option<String> = conn.query_row(sql, own_names, |row| row.get(0)).optional().doing(DOING)?;
     match other {
-        Some(other) => Err(table_error(table, &format!("carries {other}, which every update would have to serve"))
+        Some(other) => Err(table_error(table, &format!("has a further object {other}, which adds work to \
+            every update"))
             .hint(format!(
                 "DROP INDEX {other}, or DROP TRIGGER {other}; or `dyno load --replace`, which loads the data again"
             ))),
@@ -107,14 +108,14 @@ fn check_ends(conn: &Connection, table: SqliteTable) -> Result<(), TargetError> 
     let rows = ends("rowid", &name).doing(DOING)?;
     if rows != loaded {
         let row_range_fault =
-            format!("has rows {} to {}, and 1 to {} were loaded", rows.0, rows.1, table.rows);
+            format!("has rows {} to {}, but the load wrote 1 to {}", rows.0, rows.1, table.rows);
         return Err(table_error(table, &row_range_fault));
     }
     let Some(index) = table.index() else { return Ok(()) };
     let keys = ends("custid", &format!("{name} INDEXED BY {index}")).doing(DOING)?;
     if keys != loaded {
         let key_range_fault =
-            format!("has keys from {} to {}, and 1 to {} were loaded", keys.0, keys.1, table.rows);
+            format!("has keys from {} to {}, but the load wrote 1 to {}", keys.0, keys.1, table.rows);
         return Err(table_error(table, &key_range_fault));
     }
     if table.rows > COUNTED_ROWS {
@@ -125,7 +126,7 @@ fn check_ends(conn: &Connection, table: SqliteTable) -> Result<(), TargetError> 
     if count == table.rows {
         return Ok(());
     }
-    Err(table_error(table, &format!("has {count} rows, and {} were loaded", table.rows)))
+    Err(table_error(table, &format!("has {count} rows, but {} were loaded", table.rows)))
 }
 
 /// Checks the rows of some values of the secondary key.
@@ -157,18 +158,18 @@ fn check_rows(conn: &Connection, spec: &DataSpec, table: SqliteTable, seed: u64)
             Err(rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)) => {
                 return Err(table_error(
                     table,
-                    &format!("has a row at {by} {number} of other types than were loaded"),
+                    &format!("has a row at {by} {number} with other types than the loaded row"),
                 ));
             }
             Err(error) => return Err(error).doing(DOING),
         };
         let [(Some(key), Some(ver), contents)] = matching_rows.as_slice() else {
             let count_fault =
-                format!("has {} whole rows at {by} {number}, and one was loaded", matching_rows.len());
+                format!("has {} complete rows at {by} {number}, expected one", matching_rows.len());
             return Err(table_error(table, &count_fault));
         };
         if !(1..=table.rows as i64).contains(key) {
-            let key_fault = format!("has a row with key {key}, and 1 to {} were loaded", table.rows);
+            let key_fault = format!("has a row with key {key}, but the load wrote keys 1 to {}", table.rows);
             return Err(table_error(table, &key_fault));
         }
         filler.fill(key.unsigned_abs(), &mut loaded);

@@ -62,15 +62,15 @@ pub(super) fn secondary_fault(
         let row_count: u64 = conn.query_row(&sql, [value], |row| row.get(0))?;
         let wanted = spec.group_rows(value);
         if row_count != wanted {
-            return Ok(Some(format!("{row_count} rows have secondary key {value}, and {wanted} is right")));
+            return Ok(Some(format!("{row_count} rows have secondary key {value}, expected {wanted}")));
         }
     }
     Ok(None)
 }
 
 fn layout_error(table: &str, problem: &str) -> TargetError {
-    TargetError::data(format!("the load of {table} missed its aim: {problem}"))
-        .hint("drop the data and load again; if it happens again, this is a fault of dyno")
+    TargetError::data(format!("the load of {table} has a wrong result: {problem}"))
+        .hint("drop the data and load again; if it happens again, report it as a bug in Dyno")
 }
 
 /// Measures `table` and compares it with its spec.
@@ -86,17 +86,17 @@ pub(super) fn measure(
     let counted = pages(conn, &name).doing("count pages")?;
     let mut bytes = counted.bytes;
     if counted.rows != table.rows {
-        return Err(layout_error(
-            &name,
-            &format!("it has {} rows, {} were to be loaded", counted.rows, table.rows),
-        ));
+        return Err(layout_error(&name, &format!("it has {} rows, expected {}", counted.rows, table.rows)));
     }
     if counted.with_rows != counted.rows {
         let fault = format!("{} rows are in {} blocks", counted.rows, counted.with_rows);
         return Err(layout_error(&name, &fault));
     }
     if counted.overflow > 0 {
-        return Err(layout_error(&name, &format!("{} blocks hold what rows could not", counted.overflow)));
+        return Err(layout_error(
+            &name,
+            &format!("{} blocks contain the overflow of rows", counted.overflow),
+        ));
     }
     if let Some(index) = table.index() {
         bytes += pages(conn, &index).doing("count pages")?.bytes;

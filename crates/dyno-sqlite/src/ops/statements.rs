@@ -132,6 +132,6 @@ fn prepare(
     if marks == types {
         return Ok(raw);
     }
-    let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
+    let message = format!("statement {name} has {marks} parameter markers, but {types} types");
     Err(Box::new(SqliteError { code: ffi::SQLITE_RANGE, message }))
 }

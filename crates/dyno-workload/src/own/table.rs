@@ -96,7 +96,7 @@ impl<'a> TomlTable<'a> {
     pub(super) fn require_only(&self, allowed: &[&str]) -> Result<(), WorkloadError> {
         match self.items().into_iter().find(|item| !allowed.contains(&item.own_name())) {
             None => Ok(()),
-            Some(item) => Err(item.unknown("there is no such key", allowed)),
+            Some(item) => Err(item.unknown("unknown key", allowed)),
         }
     }
 

@@ -23,12 +23,16 @@ pub(crate) enum AwrCommand {
         after_long_help = "Examples:\n  dyno awr diff monday.html tuesday.html\n  dyno awr diff before.txt after.html --json"
     )]
     Diff(Diff),
-    /// Show reports in time order: gaps, restarts, levels of load, anomalies and what changed with them.
+    /// Show reports in time order: gaps, restarts, levels, anomalies and what changed with them.
     #[command(
-        after_long_help = "Reports are put in order by database, instance and time. Figures keep levels; what stands out does so by more than \
-            3.5 robust standard deviations (from the median absolute deviation) both in its level and among the nearest 12 reports of it. It takes \
-            at least 8 reports.\n\n\
-            Examples:\n  dyno awr timeline reports/\n  dyno awr timeline reports/ -o day.html\n  dyno awr timeline reports/ --json"
+        after_long_help = "Reports are sorted by database, instance and time. The figures are divided into \
+            levels. An anomaly deviates by more than 3.5 robust standard deviations (from the median \
+            absolute deviation), both in its level and among the nearest 12 reports of it. At least 8 \
+            reports are required.\n\n\
+            Examples:\n  \
+            dyno awr timeline reports/\n  \
+            dyno awr timeline reports/ -o day.html\n  \
+            dyno awr timeline reports/ --json"
     )]
     Timeline(TimelineArgs),
 }
@@ -39,8 +43,8 @@ pub(crate) struct Diff {
     /// Show segment names in JSON; the terminal always shows them.
     #[arg(long)]
     pub(crate) object_names: bool,
-    /// Also show differences that are not a change of one database: other databases or kinds of report, or a
-    /// restart in between.
+    /// Also show differences that are not a change of one database: different databases or kinds of report,
+    /// or a restart in between.
     #[arg(long)]
     pub(crate) anyway: bool,
     /// The first of the two reports.

@@ -38,5 +38,5 @@ pub(crate) struct Calibrate {
 
 fn part(name: &str) -> Result<CalibrationPart, String> {
     let part_names = CalibrationPart::ALL.map(CalibrationPart::name).join(", ");
-    CalibrationPart::from_name(name).ok_or_else(|| format!("there are: {part_names}"))
+    CalibrationPart::from_name(name).ok_or_else(|| format!("use one of {part_names}"))
 }

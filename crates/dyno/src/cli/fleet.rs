@@ -116,7 +116,7 @@ pub(crate) struct AgentArgs {
     /// Rank among the agents, from 0 [default: the index given by Kubernetes, Slurm or MPI, if any].
     #[arg(long, value_name = "RANK")]
     pub(crate) rank: Option<u32>,
-    /// Folder that keeps results until a controller or `dyno collect` has fetched them [default: in the
+    /// Folder that stores results until a controller or `dyno collect` has fetched them [default: in the
     /// user's data directory].
     #[arg(long, value_name = "FOLDER", env = "DYNO_AGENT_KEEP")]
     pub(crate) keep: Option<PathBuf>,
@@ -125,14 +125,15 @@ pub(crate) struct AgentArgs {
 /// Options of `dyno collect` for results kept by agents.
 #[derive(Debug, Args)]
 pub(crate) struct Collect {
-    /// The run to collect [default: all that agents keep].
+    /// The run to collect [default: all runs that agents store].
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) meeting: Meeting,
     #[command(flatten)]
     pub(crate) under: Group,
-    /// Folder in which an agent kept runs, copied from its host; can be repeated. No agent is contacted then.
+    /// Folder in which an agent stored runs, copied from its host; can be repeated. No agent is contacted
+    /// then.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) from: Vec<PathBuf>,
 }

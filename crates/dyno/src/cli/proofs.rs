@@ -5,30 +5,39 @@ use dyno_plan::TimeSpan;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Prove {
-    /// Prove that recorded figures are correct, with runs on a scripted database whose every figure is known.
-    /// Needs no database.
+    /// Prove that recorded figures are correct, using a scripted database with known figures.
     #[command(
-        after_long_help = "Five short runs drive a database in memory that keeps its own account of every operation. Each recorded figure \
-            (counts, rows, errors, counters, percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
-            Examples:\n  dyno prove window\n  dyno prove window --all\n  dyno prove window --json > proof.json"
+        after_long_help = "Needs no database. Five short runs drive a scripted database in memory that \
+            counts every operation itself. Each recorded figure (counts, rows, errors, counters, \
+            percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
+            Examples:\n  \
+            dyno prove window\n  \
+            dyno prove window --all\n  \
+            dyno prove window --json > proof.json"
     )]
     Window(ProveWindow),
-    /// Prove that a run's updates are in the table: nothing lost, nothing done twice. Needs loaded data.
+    /// Prove that the table contains every update of a run exactly once. Needs loaded data.
     #[command(
-        after_long_help = "Does a run of the plan (with updates only, where the plan has none), reads the version of every row before and \
-            after it, and holds what each row has grown by against the commits that the database acknowledged. The run \
-            is stored as any other. Reading all rows warms caches, so it is no measurement of a cold one.\n\n\
-            Examples:\n  dyno prove updates\n  dyno prove updates --target postgres://dyno@db1/bench --set run.sessions_per_schema=16\n  \
+        after_long_help = "Runs the plan (with updates only, if the plan has none) and reads the version of \
+            every row before and after. The increase of the versions is compared with the commits that the \
+            database acknowledged. The run is stored like any other. Reading all rows warms caches, so the \
+            run does not measure a cold cache.\n\n\
+            Examples:\n  \
+            dyno prove updates\n  \
+            dyno prove updates --target postgres://dyno@db1/bench --set run.sessions_per_schema=16\n  \
             dyno prove updates --set workload.drive=server --set run.time=10s"
     )]
     Updates,
     /// Prove that acknowledged commits survive a killed server. PostgreSQL, with loaded data.
     #[command(
-        after_long_help = "Updates run; after a while your command kills the server, hard; when it is back, every commit that it had \
-            acknowledged must be there. Operations under way at that moment have an unknown end and are never counted as \
-            lost. Kill the machine, not only the server, to prove what fsync = off and write caches do.\n\
-            Commands run through sh; one that leaves a server behind must redirect its output (pg_ctl -l FILE).\n\n\
-            Examples:\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-command 'ssh db1 systemctl start postgresql'\n  \
+        after_long_help = "Updates run until your command kills the server without a shutdown. When the \
+            server is back, every commit that it acknowledged must be present. Operations in progress at \
+            that moment have an unknown outcome and are never counted as lost. To prove the effect of fsync \
+            = off and of write caches, kill the machine, not only the server.\n\
+            Commands run through sh; a command that leaves a server running must redirect its output (pg_ctl \
+            -l FILE).\n\n\
+            Examples:\n  \
+            dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-command 'ssh db1 systemctl start postgresql'\n  \
             dyno prove durability --kill-command 'virsh reset db1' --restart-wait 5m --after 1m"
     )]
     Durability(ProveDurability),

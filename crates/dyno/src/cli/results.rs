@@ -85,7 +85,7 @@ pub(crate) struct Import {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportMetrics {
-    /// The run, or several runs, with which they are shown: `last`, an id, a sweep, `tag:NAME`.
+    /// The run, or several runs, with which the metrics are shown: `last`, an id, a sweep, `tag:NAME`.
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Files with one row per value or one column per metric.

@@ -69,7 +69,9 @@ impl From<&MarkArgs> for dyno_campaign::RunLabels {
 fn mark(name: &str) -> Result<String, String> {
     match name.trim() {
         "" => Err("a name must not be empty".to_owned()),
-        name if name.contains(',') => Err(format!("a name has no comma: try {:?}", name.replace(',', "-"))),
+        name if name.contains(',') => {
+            Err(format!("a name must not contain a comma: try {:?}", name.replace(',', "-")))
+        }
         name => Ok(name.to_owned()),
     }
 }

@@ -20,8 +20,12 @@ pub(crate) enum StudyCommand {
     Plan(WhichStudy),
     /// Run the variants: apply, verify, restore the data's initial state, measure, revert.
     #[command(
-        after_long_help = "The study's commands are shown and asked for before the first of them runs; --allow-hooks agrees. A device that holds anything is \
-            formatted only with --erase, and one that is in use never.\n\nExamples:\n  dyno study run file-systems\n  dyno study run file-systems --param device=/dev/sdb --erase /dev/sdb\n  \
+        after_long_help = "Dyno shows the study's commands and asks for consent before it runs the first; \
+            --allow-hooks gives consent. A device that contains anything is formatted only with --erase; a \
+            device in use is never formatted.\n\n\
+            Examples:\n  \
+            dyno study run file-systems\n  \
+            dyno study run file-systems --param device=/dev/sdb --erase /dev/sdb\n  \
             dyno study run ours.toml --allow-hooks -o ours.html"
     )]
     Run(RunStudy),

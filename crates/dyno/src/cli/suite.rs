@@ -27,7 +27,7 @@ pub(crate) struct SuiteArgs {
     /// affects both equally.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// First drop other data of Dyno that is in the way.
+    /// First drop other data of Dyno that conflicts with the tests.
     #[arg(long)]
     pub(crate) replace: bool,
     /// Keep the data of the tests instead of dropping it.

@@ -7,15 +7,17 @@ use dyno_engine::seen::StatementOrder;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadCommand {
-    /// Check a workload and show what it does: transactions, statements, generators, and sample values; with
-    /// --target, whether every statement can be prepared there.
+    /// Check a workload and show its transactions, statements, generators and sample values.
     #[command(
-        after_long_help = "Nothing is executed on the target, and nothing of the folder but its SQL ever is. Its tables have to be there: \
-            the SQL of [setup] makes them.\n\n\
-            Examples:\n  dyno workload check shop\n  dyno workload check shop --draws 20\n  \
+        after_long_help = "With --target, every statement is prepared there; nothing is executed. Nothing in \
+            the folder except SQL is ever executed. The tables must exist: the SQL of [setup] creates them.\n\n\
+            Examples:\n  \
+            dyno workload check shop\n  \
+            dyno workload check shop --draws 20\n  \
             dyno workload check shop --target postgres://dyno@db1/bench --explain\n  \
             dyno workload check shop --target postgres://dyno@db1/bench --json\n\n\
-            Exit codes: 0 all is well, 2 the folder is wrong, 3 the target refuses a statement or cannot be reached."
+            Exit codes: 0 no problem found, 2 the folder is invalid, 3 the target refuses a statement or \
+            cannot be reached."
     )]
     Check(CheckWorkload),
 }

@@ -48,8 +48,8 @@ fn observe_only(
 ) -> anyhow::Result<Exit> {
     if HostUrl::of_agent(name).is_none() {
         return Err(usage(
-            format!("{name:?} cannot stand in agent://NAME, by which runs find this machine"),
-            "--name NAME, of letters, digits, `.`, `_` and `-`",
+            format!("{name:?} is not valid in agent://NAME, by which runs find this machine"),
+            "give --name NAME with only letters, digits, `.`, `_` and `-`",
         ));
     }
     let options = ObserverOptions {
@@ -79,7 +79,7 @@ fn drive(
     let policy = policy(args)?;
     if access.key.is_none() {
         tell(&AgentEvent::Open(
-            "no group key: everyone who reaches the NATS server is obeyed (--insecure)".into(),
+            "no group key: anyone who reaches the NATS server can send commands (--insecure)".into(),
         ));
     }
     if matches!(policy, AgentPolicy::Anything) {
@@ -107,7 +107,8 @@ fn policy(args: &AgentArgs) -> anyhow::Result<AgentPolicy> {
         None if args.meeting.insecure => Ok(AgentPolicy::Anything),
         None => Err(usage(
             "this agent has no list of databases that runs may reach from here",
-            "--config agent.toml with [[targets]] and url = \"postgres://dyno@db1/bench\"; or --insecure in a network without strangers",
+            "give --config agent.toml with [[targets]] and url = \"postgres://dyno@db1/bench\"; or \
+                --insecure in a trusted network",
         )),
     }
 }
@@ -133,23 +134,25 @@ fn say(event: &AgentEvent, name: &str, group: &str, talk: &Console) {
         AgentEvent::Waits(0) => format!("{name} waits in group {group}"),
         AgentEvent::Waits(kept) => {
             format!(
-                "{name} waits in group {group}; it keeps {kept} runs that nobody has: `dyno collect` fetches them"
+                "{name} waits in group {group}; it stores {kept} runs that no controller has fetched: `dyno \
+                    collect` fetches them"
             )
         }
         AgentEvent::Observes => {
-            format!("{name} tells what this machine does, in group {group}: observe.hosts=agent://{name}")
+            format!("{name} reports this machine's counters in group {group}: observe.hosts=agent://{name}")
         }
-        AgentEvent::Observed(by) => format!("looked at by {by}"),
+        AgentEvent::Observed(by) => format!("observed by {by}"),
         AgentEvent::Reserved(by) => format!("reserved by {by}"),
         AgentEvent::Free => "free".to_owned(),
-        AgentEvent::Alone(leader) => format!("warning: nothing is heard any more of {leader}"),
-        AgentEvent::Leads(run, own, all) => format!("{run}: leads {own} of {all} sessions"),
-        AgentEvent::CannotLead(run, why) => format!("warning: {run} cannot be led from here: {why}"),
-        AgentEvent::HandedIn(run) => format!("{run}: handed in"),
+        AgentEvent::Alone(leader) => format!("warning: no more messages from {leader}"),
+        AgentEvent::Leads(run, own, all) => format!("{run}: drives {own} of {all} sessions"),
+        AgentEvent::CannotLead(run, why) => format!("warning: {run} cannot be driven from here: {why}"),
+        AgentEvent::HandedIn(run) => format!("{run}: results delivered"),
         AgentEvent::Keeps(run) => format!(
-            "warning: {run}: nobody took what was measured; it is kept, and `dyno collect` fetches it"
+            "warning: {run}: no controller took the results; they are stored here, and `dyno collect` \
+                fetches them"
         ),
-        AgentEvent::NotKept(run, why) => format!("warning: {run}: what was measured cannot be kept: {why}"),
+        AgentEvent::NotKept(run, why) => format!("warning: {run}: the results cannot be stored: {why}"),
         AgentEvent::Open(why) => format!("warning: {why}"),
         AgentEvent::Refused(why) => format!("warning: refused: {why}"),
     };

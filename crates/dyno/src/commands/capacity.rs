@@ -18,17 +18,16 @@ pub(super) fn run(common: &CommonArgs, args: &CapacityArgs, talk: &Console) -> a
     let repository = context::repository_to_read(common)?;
     let measured = select::records(&repository, &args.measured)?;
     if let Some(watch) = measured.iter().find(|record| record.kind == RecordKind::Watch) {
-        let hint = "name a suite, a sweep or runs first, and what is used behind them";
-        return Err(usage(format!("{} is a watch: nothing was measured in it", watch.id), hint));
+        let hint = "name a suite, a sweep or runs first, then watches or imported reports";
+        return Err(usage(format!("{} is a watch and has no measured capacity", watch.id), hint));
     }
     let mut use_of: Vec<RunRecord> = Vec::new();
     for selection in &args.use_of {
         use_of.extend(select::records(&repository, selection)?);
     }
     if let Some(run) = use_of.iter().find(|record| record.kind == RecordKind::Run) {
-        let hint =
-            "`dyno watch` looks at a database that does its own work; reports are imported by `dyno import`";
-        return Err(usage(format!("{} is a run of Dyno's own load, and no present use", run.id), hint));
+        let hint = "`dyno watch` observes a database under its own load; `dyno import` imports reports";
+        return Err(usage(format!("{} is a run with Dyno's load, not present use", run.id), hint));
     }
     use_of.sort_by(|a, b| a.started_at.cmp(&b.started_at));
     let keys: BTreeMap<String, String> = conclusions::of(&repository, &measured)?

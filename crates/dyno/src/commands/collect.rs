@@ -17,8 +17,8 @@ use crate::talk::Console;
 use crate::{context, fleet};
 
 /// Reason stored in a record of a run that lost its controller.
-const LEADERLESS: &str =
-    "its leader was lost: nobody read the database's counters, and these are figures of its sessions alone";
+const LEADERLESS: &str = "its controller was lost: the database's counters were not read, and these are \
+    figures of its sessions only";
 
 /// Note in a record that was completed with collected results.
 const COLLECTED: &str = "the results of its driver hosts were collected after its end: operations are counted, but not compared with the database";
@@ -37,8 +37,8 @@ pub(super) fn run(common: &CommonArgs, args: &Collect, talk: &Console) -> anyhow
         runs.retain(|run_id, _| run_id == only);
         if runs.is_empty() {
             return Err(usage(
-                format!("nobody keeps a run {only}"),
-                "dyno collect without a name takes all that are kept",
+                format!("no agent stores a run {only}"),
+                "`dyno collect` without a name fetches all stored runs",
             ));
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn run(common: &CommonArgs, args: &Collect, talk: &Console) -> anyhow
         }
     }
     if runs.is_empty() && failures.is_empty() {
-        talk.say(&format!("nothing is kept in group {group}"));
+        talk.say(&format!("no agent in group {group} stores a run"));
     }
     talk.json(&json!({ "collected": summaries }))?;
     let last = failures.pop();
@@ -88,7 +88,7 @@ fn collect_run(
         None => Some(record(run_id, run, collector)?),
     };
     match &record {
-        None => talk.say(&format!("{run_id} is stored with all of its hosts; they keep it no more")),
+        None => talk.say(&format!("{run_id} is already stored with all of its hosts; the agents delete it")),
         Some(record) => {
             match stored {
                 Some(_) => repository.amend(record)?,

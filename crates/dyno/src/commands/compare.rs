@@ -46,8 +46,8 @@ fn format(path: &Path) -> anyhow::Result<&'static str> {
     let ending = if ending == "htm" { "html" } else { ending.as_str() };
     FORMATS.into_iter().find(|known| *known == ending).ok_or_else(|| {
         usage(
-            format!("{ending:?} is no format of a comparison"),
-            format!("a file that ends with one of {}", FORMATS.join(", ")),
+            format!("unknown comparison format {ending:?}"),
+            format!("name a file that ends with one of {}", FORMATS.join(", ")),
         )
     })
 }

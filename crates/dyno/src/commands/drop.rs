@@ -40,7 +40,7 @@ pub(super) fn run(common: &CommonArgs, args: &Drop, talk: &Console) -> anyhow::R
 
 /// Shows what a target contains, and asks whether to remove it.
 fn confirm_drop(holdings: &TargetObjects, talk: &Console) -> Result<bool, Error> {
-    let failed = |error| Error::because("nobody could be asked", error);
+    let failed = |error| Error::because("the confirmation could not be read", error);
     let rows = holdings.items.iter().map(|item| dyno_report::DropRow {
         kind: item.kind.clone(),
         name: item.name.clone(),
@@ -52,10 +52,7 @@ fn confirm_drop(holdings: &TargetObjects, talk: &Console) -> Result<bool, Error>
         talk.say(&format!("stays: {} {}: {}", item.kind, item.name, words::reason_kept(item)));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Error::usage(
-            "drop asks before it removes anything, and there is no terminal to ask at",
-            "--yes",
-        ));
+        return Err(Error::usage("drop needs a confirmation, and there is no terminal", "--yes"));
     }
     let (count, url) = (holdings.items.len(), &holdings.url);
     let agreed = ask::confirm(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;

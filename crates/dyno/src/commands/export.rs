@@ -85,13 +85,11 @@ impl Source<'_> {
         let Some(full) = self.record.series.full.as_ref().filter(|_| !self.overview) else { return Ok(()) };
         let stored = self.repository.chunked_points(&self.record.id, 0)?;
         if stored == 0 {
-            let why = full
-                .lacks
-                .as_deref()
-                .unwrap_or("its record came from elsewhere, and holds an overview of it");
+            let why =
+                full.lacks.as_deref().unwrap_or("its record was imported and contains only an overview");
             return Err(usage(
                 format!("the full series of run {} is not in this repository: {why}", self.record.id),
-                "--overview writes what the record holds",
+                "--overview writes the overview in the record",
             ));
         }
         if stored < full.points {

@@ -17,9 +17,9 @@ use crate::talk::Console;
 
 /// Comment at the top of a generated expectations file.
 const HEAD: &str = "\
-# What is expected of a platform: limits on figures of the tests of `dyno suite`, for `dyno health`.
-#   TEST >= NUMBER                        the most of the test's key figure
-#   TEST >= NUMBER at p99 <= TIME         the most of it while service time keeps a limit (mean, p95, p99)
+# Expectations of a platform: limits on figures of the tests of `dyno suite`, for `dyno health`.
+#   TEST >= NUMBER                        the highest value of the test's key figure
+#   TEST >= NUMBER at p99 <= TIME         the highest value while service time keeps a limit (mean, p95, p99)
 #   TEST.FIGURE <= NUMBER                 another figure of its steps, such as redo_mb_per_s; TEST.alone is a single session's time
 ";
 
@@ -39,7 +39,7 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
     if let Some(path) = &args.output {
         let section = PageSection {
             title: line,
-            lines: vec![format!("Expected by {}.", args.expect.display()), conclusion.line.clone()],
+            lines: vec![format!("Expectations from {}.", args.expect.display()), conclusion.line.clone()],
             grids: vec![(String::new(), health_grid(&answers))],
             ..PageSection::default()
         };
@@ -53,8 +53,10 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
 fn init(conclusion: &Conclusion, suite: &SuiteResult, args: &Health, talk: &Console) -> anyhow::Result<Exit> {
     let all = of_suite(suite, f64::from(args.room));
     let lines: String = all.iter().map(|expected| format!("  \"{expected}\",\n")).collect();
-    let text =
-        format!("{HEAD}\n# From {}, with {} % of room.\nexpect = [\n{lines}]\n", conclusion.of, args.room);
+    let text = format!(
+        "{HEAD}\n# From {}, with a tolerance of {} %.\nexpect = [\n{lines}]\n",
+        conclusion.of, args.room
+    );
     super::new_file::write_new(&args.expect, &text, args.force, "--expect")?;
     talk.say(&format!("wrote {}: {} expectations", args.expect.display(), all.len()));
     Ok(Exit::Done)
@@ -75,7 +77,7 @@ fn expectations(path: &Path) -> anyhow::Result<Vec<Expectation>> {
         return Err(usage(format!("{shown}: {key}: there is no such key"), "write expect = [ … ]"));
     }
     let list = table.get("expect").and_then(toml::Value::as_array).filter(|list| !list.is_empty());
-    let list = list.ok_or_else(|| usage(format!("{shown}: nothing is expected"), "write expect = [ … ]"))?;
+    let list = list.ok_or_else(|| usage(format!("{shown}: no expectations"), "write expect = [ … ]"))?;
     let parse_expectation = |value: &toml::Value| {
         let written = value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
         let line = text.find(&written).map_or(1, |at| line_of(&text, at));

@@ -18,8 +18,8 @@ const BYTES_MAX: u64 = 4 << 20;
 pub(super) fn run(common: &CommonArgs, args: &ImportPgbench, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() || !common.target.is_empty() {
         return Err(usage(
-            "--set and --target do not go with import-pgbench",
-            "give them to `dyno load` and `dyno run` with the folder that is written",
+            "--set and --target are not allowed with import-pgbench",
+            "give them to `dyno load` and `dyno run` together with the new folder",
         ));
     }
     let mut scripts = Vec::new();
@@ -53,8 +53,8 @@ fn weighted(name: &str) -> anyhow::Result<(&str, u32)> {
     match weight.parse::<u32>() {
         Ok(weight) if weight <= 1_000_000 && !before.is_empty() => Ok((before, weight)),
         _ => Err(usage(
-            format!("{weight} is no weight for {before}"),
-            "a whole number from 0 to 1000000 stands behind the @; a name with an @ has one behind it, too",
+            format!("invalid weight {weight} for {before}"),
+            "write a whole number from 0 to 1000000 after the @; a file name with an @ needs a weight",
         )),
     }
 }
@@ -71,8 +71,8 @@ fn built_in(name: &str) -> anyhow::Result<PgbenchScript> {
         None => {
             let script_names: Vec<&str> = BUILTINS.iter().map(|known| known.name).collect();
             Err(usage(
-                format!("no script {name} is built in"),
-                format!("there are: {}", script_names.join(", ")),
+                format!("unknown built-in script {name}"),
+                format!("use one of {}", script_names.join(", ")),
             ))
         }
     }
@@ -85,12 +85,12 @@ fn script(name: &str) -> anyhow::Result<PgbenchScript> {
     let read = std::fs::File::open(name).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         return refuse(
-            format!("it cannot be read: {error}"),
-            "name a script of pgbench, or one that is built in with --builtin",
+            format!("cannot be read: {error}"),
+            "name a pgbench script, or a built-in script with --builtin",
         );
     }
     if bytes.len() as u64 > BYTES_MAX {
-        return refuse("it is larger than 4 MiB".to_owned(), "a script has some lines");
+        return refuse("it is larger than 4 MiB".to_owned(), "name a pgbench script");
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(PgbenchScript { name: name.to_owned(), text, weight, is_builtin: false }),
@@ -118,7 +118,8 @@ fn say(args: &ImportPgbench, imported: &ImportedWorkload, talk: &Console) {
     talk.say(&format!("wrote {shown}{tables}: `dyno workload check {shown}` shows what it does"));
     if imported.tables {
         talk.say(&format!(
-            "`dyno load --set workload.folder={shown}` makes the tables; --no-tables takes those of `pgbench -i`"
+            "`dyno load --set workload.folder={shown}` creates the tables; --no-tables uses those of \
+                `pgbench -i`"
         ));
     }
 }

@@ -14,8 +14,8 @@ use crate::talk::Console;
 pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() {
         return Err(usage(
-            "--set does not go with import-slob",
-            "give it to `dyno run`, or change the plan that is written",
+            "--set is not allowed with import-slob",
+            "give it to `dyno run`, or edit the new plan",
         ));
     }
     let (target, further) = context::targets(common);
@@ -59,7 +59,7 @@ fn hinted(
 ) -> PlanErrors {
     let lenient = conf::KitImportOptions { lenient: true, ..options.clone() };
     if !options.lenient && conf::import(file, &lenient).is_ok() {
-        talk.say("--lenient leaves these lines out; what they would have set is then the default");
+        talk.say("--lenient skips these lines; their settings keep the defaults");
     }
     errors.clone()
 }
@@ -67,10 +67,10 @@ fn hinted(
 /// Reports what to check before the plan is run.
 fn say(imported: &ImportedPlan, output: Option<&Path>, talk: &Console) {
     for skipped in &imported.skipped.errors {
-        talk.say(&format!("warning: left out: {skipped}"));
+        talk.say(&format!("warning: skipped: {skipped}"));
     }
     if imported.skipped.more > 0 {
-        talk.say(&format!("warning: left out: {} more", imported.skipped.more));
+        talk.say(&format!("warning: skipped: {} more", imported.skipped.more));
     }
     let count = |fate: ParameterMapping| imported.notes.iter().filter(|note| note.fate == fate).count();
     let lost =
@@ -81,13 +81,14 @@ fn say(imported: &ImportedPlan, output: Option<&Path>, talk: &Console) {
     }
     let wrote = output.map_or_else(|| "a plan".to_owned(), |path| format!("wrote {}", path.display()));
     talk.say(&format!(
-        "{wrote}, made from {}; parameters that say the same: {}, that differ by design: {}, without counterpart: {}; each has its comment",
+        "{wrote} from {}; parameters with the same meaning: {}, different by design: {}, without \
+            counterpart: {}; each has a comment",
         imported.kit.name(),
         count(ParameterMapping::Maps),
         count(ParameterMapping::Differs),
         count(ParameterMapping::None),
     ));
     if output.is_some() {
-        talk.say(&format!("look at target.url ({}), then `dyno check`", imported.plan.target.url));
+        talk.say(&format!("check target.url ({}), then run `dyno check`", imported.plan.target.url));
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::R
     let next = match ready {
         Some(ready) => {
             talk.say(ready.about());
-            "edit it: what it answers and how to run it stands at its top"
+            "edit it; its header states its purpose and how to run it"
         }
         None if engine.is_server() => {
             "edit it, have an administrator run what `dyno check --grants` prints, then `dyno check`, `dyno load`, `dyno run`"

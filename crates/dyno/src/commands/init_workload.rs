@@ -10,19 +10,19 @@ use crate::talk::Console;
 
 pub(super) fn run(name: &str, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
     let example = EXAMPLES.iter().find(|example| example.name == name);
-    let Some(example) = example else { return Err(usage(format!("there is no workload {name}"), "")) };
+    let Some(example) = example else { return Err(usage(format!("unknown workload {name}"), "")) };
     let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(name));
     if let Some((there, _)) = example.files.iter().find(|(file, _)| !args.force && folder.join(file).exists())
     {
         return Err(usage(
-            format!("{} is there already", folder.join(there).display()),
-            "--force overwrites it, another DIR behind --workload takes a folder of its own",
+            format!("{} already exists", folder.join(there).display()),
+            "--force overwrites it; DIR after --workload NAME selects another folder",
         ));
     }
     std::fs::create_dir_all(&folder).map_err(|error| {
         usage(
-            format!("{} cannot be made: {error}", folder.display()),
-            "name another folder behind --workload",
+            format!("{} cannot be created: {error}", folder.display()),
+            "name another folder after --workload NAME",
         )
     })?;
     for (file, text) in example.files {

@@ -83,5 +83,5 @@ fn status(args: &List) -> anyhow::Result<Option<RunState>> {
     let state = RunState::from_name(name);
     state
         .map(Some)
-        .ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", state_names())))
+        .ok_or_else(|| usage(format!("unknown run status {name:?}"), format!("use one of {}", state_names())))
 }

@@ -16,7 +16,7 @@ pub(super) fn run(args: &Man, talk: &Console) -> anyhow::Result<Exit> {
         std::io::stdout().lock().write_all(&page)?;
         return Ok(Exit::Done);
     };
-    std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be created", dir.display()))?;
     clap_mangen::generate_to(Cli::command(), dir)
         .with_context(|| format!("the pages cannot be written into {}", dir.display()))?;
     talk.say(&format!("wrote the manual pages into {}", dir.display()));

@@ -17,8 +17,8 @@ pub(super) fn write_new(path: &Path, text: &str, force: bool, option: &str) -> a
     };
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists if !force => usage(
-            format!("{} is there already", path.display()),
-            format!("--force overwrites it, {option} FILE writes another"),
+            format!("{} already exists", path.display()),
+            format!("--force overwrites it; {option} FILE writes another file"),
         ),
         _ => usage(
             format!("{} cannot be written: {error}", path.display()),

@@ -21,7 +21,7 @@ pub(super) fn workload_name(requested: Option<&str>, into: &Path, otherwise: &st
     match name.len() <= 40 && begins(name) && name.bytes().all(plain) {
         true => Ok(name.to_owned()),
         false => Err(usage(
-            format!("{name} is no name for a workload"),
+            format!("invalid workload name {name}"),
             "letters, digits, - and _, a letter first, 40 at most",
         )),
     }
@@ -32,12 +32,12 @@ pub(super) fn write_folder(folder: &Path, files: &[(String, String)], force: boo
     let would_overwrite = |file: &str| !force && folder.join(file).exists();
     if let Some((file, _)) = files.iter().find(|(file, _)| would_overwrite(file)) {
         return Err(usage(
-            format!("{} is there already", folder.join(file).display()),
-            "--force overwrites it, another DIR behind --into takes a folder of its own",
+            format!("{} already exists", folder.join(file).display()),
+            "--force overwrites it; --into DIR selects another folder",
         ));
     }
     std::fs::create_dir_all(folder).map_err(|error| {
-        usage(format!("{} cannot be made: {error}", folder.display()), "name another folder behind --into")
+        usage(format!("{} cannot be created: {error}", folder.display()), "name another folder after --into")
     })?;
     for (file, text) in files {
         write_new(&folder.join(file), text, force, "--into")?;

@@ -18,13 +18,13 @@ use crate::talk::Console;
 
 /// The example that `--init` writes.
 const EXAMPLE: &str = "\
-# What platforms cost, for `dyno price`.
+# Prices of platforms for `dyno price`.
 currency = \"EUR\"
-months = 48                        # for so long what was bought is used
+months = 48                        # how long purchased equipment is used
 
 [[platform]]
-name = \"old\"                       # others are held against the first
-suite = \"variant:old-array\"        # its suites: a name, last, variant:NAME, or a platform out of a document
+name = \"old\"                       # other platforms are compared with the first
+suite = \"variant:old-array\"        # its suites: a name, last, variant:NAME, or a platform from a document
 purchase = 120_000                 # bought once: servers, storage, network
 per_month = 1_500                  # rent, space, support, people
 cores = 16                         # licensed processors
@@ -42,7 +42,7 @@ per_month = 6_200
 pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::Result<Exit> {
     if args.init {
         super::new_file::write_new(&args.prices, EXAMPLE, args.force, "PRICES")?;
-        talk.say(&format!("wrote {}: an example to be edited", args.prices.display()));
+        talk.say(&format!("wrote {}: an example to edit", args.prices.display()));
         return Ok(Exit::Done);
     }
     let prices = read(&args.prices)?;

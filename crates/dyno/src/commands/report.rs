@@ -69,7 +69,7 @@ fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<&'static Repor
         aliases.into_iter().find(|(alias, _)| *alias == wanted).map_or(wanted.as_str(), |(_, name)| name);
     let chosen_exporter = EXPORTERS.iter().find(|exporter| exporter.name == name);
     chosen_exporter.ok_or_else(|| {
-        usage(format!("{wanted:?} is no format of a report"), format!("--format with one of {formats}"))
+        usage(format!("unknown report format {wanted:?}"), format!("use --format with one of {formats}"))
     })
 }
 
@@ -80,7 +80,7 @@ fn output(args: &cli::ReportArgs, exporter: &ReportExporter) -> anyhow::Result<O
         Some(path) => Ok(Some(path.to_owned())),
         None if exporter.name == "html" => Ok(Some("report.html".into())),
         None if !exporter.is_text && std::io::stdout().is_terminal() => Err(usage(
-            format!("{} is no text for a terminal", exporter.name),
+            format!("{} cannot be shown on a terminal", exporter.name),
             format!("name a file: -o report.{}", exporter.name),
         )),
         None => Ok(None),
@@ -90,7 +90,7 @@ fn output(args: &cli::ReportArgs, exporter: &ReportExporter) -> anyhow::Result<O
 /// Maps errors of wrong usage to usage errors.
 fn explained(error: ExportError) -> anyhow::Error {
     match error {
-        ExportError::NoSuchChart { .. } => usage(error.to_string(), "leave out --chart for all of them"),
+        ExportError::NoSuchChart { .. } => usage(error.to_string(), "omit --chart to write all charts"),
         ExportError::Runs(RunsError::Write(error)) => error.into(),
         error => error.into(),
     }

@@ -30,7 +30,10 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
     let prices = args.prices.as_deref().map(price::read).transpose()?;
     let card = scorecard(&all, figure);
     if card.lines.is_empty() {
-        return Err(usage("none of the platforms has a figure", "`dyno show SUITE` says why of each test"));
+        return Err(usage(
+            "none of the platforms has a figure",
+            "`dyno show SUITE` shows the reason for each test",
+        ));
     }
     let gaps = scorecard_gaps(&card);
     talk.json(&card)?;
@@ -40,7 +43,7 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
     }
     if !gaps.is_empty() {
         talk.say(&format!(
-            "{} figures are missing or cannot be compared; the page (-o) says why of each",
+            "{} figures are missing or cannot be compared; the page (-o) shows the reasons",
             gaps.len()
         ));
     }
@@ -61,7 +64,7 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
         let mut sections = vec![head, notes];
         if !gaps.is_empty() {
             sections.push(PageSection {
-                title: "What is missing".to_owned(),
+                title: "Missing figures".to_owned(),
                 lines: gaps,
                 ..PageSection::default()
             });

@@ -41,7 +41,7 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
     };
     let hint = match finished.records.is_empty() {
         true => "no run of it was stored".to_owned(),
-        false => format!("its runs are kept: `dyno show {id}`"),
+        false => format!("its runs are stored: `dyno show {id}`"),
     };
     talk.error(&format!("{why}; nothing is found yet"), &hint);
     let exit = Exit::from(finished.worst);
@@ -54,8 +54,8 @@ fn range(over: SearchDimension, args: &SearchArgs) -> anyhow::Result<SearchRange
     let max = args.max.unwrap_or(max.max(from));
     if from > max {
         return Err(usage(
-            format!("--from {from} lies above --max {max}"),
-            "a lower --from, or a higher --max",
+            format!("--from {from} is above --max {max}"),
+            "give a lower --from or a higher --max",
         ));
     }
     let resolution_pct = args.resolution.unwrap_or(resolution_pct);

@@ -44,7 +44,7 @@ pub(super) fn run(common: &CommonArgs, args: &Serve, talk: &Console) -> anyhow::
         let folder = state(common, args)?;
         return Err(usage(
             format!(
-                "nobody could log in: {} cannot be written, and the token is shown only at a terminal",
+                "login would be impossible: {} cannot be written, and the token is shown only at a terminal",
                 folder.display()
             ),
             "name a folder that can be written with --state DIR, or start the server at a terminal",
@@ -58,11 +58,14 @@ pub(super) fn run(common: &CommonArgs, args: &Serve, talk: &Console) -> anyhow::
         Some(file) => talk.say(&format!("the token is in {}, and shown only at a terminal", file.display())),
         None => {
             talk.say(
-                "only named tokens are accepted: the owner's is in memory, and shown only at a terminal",
+                "only named tokens are accepted: the owner's token is in memory and shown only at a terminal",
             );
         }
     }
-    talk.say("Ctrl-C ends the server; what was started from it goes on, and is there again when it is started again");
+    talk.say(
+        "Ctrl-C ends the server; runs started from it continue and appear again after a restart of the \
+            server",
+    );
     while !cancel.is_cancelled() {
         std::thread::sleep(LOOK);
     }
@@ -82,7 +85,7 @@ fn add_token(state: &Path, user: &str, talk: &Console) -> anyhow::Result<Exit> {
     let token = dyno_serve::add_token(state, name, role).map_err(|error| as_usage_error(&error))?;
     talk.json_line(&serde_json::json!({ "name": name, "role": role.name(), "token": token }))?;
     talk.show(&token)?;
-    talk.say(&format!("{name} logs in with this token, which is kept nowhere and cannot be shown again"));
+    talk.say(&format!("{name} logs in with this token; it is not stored and cannot be shown again"));
     Ok(Exit::Done)
 }
 

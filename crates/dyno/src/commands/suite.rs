@@ -43,7 +43,7 @@ pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyh
     })? {
         Some(concluded) => conclude(&concluded, talk),
         None => {
-            talk.say("nothing is left to run: the suite is done");
+            talk.say("no runs remain: the suite is done");
             Ok(Exit::Done)
         }
     }
@@ -105,9 +105,9 @@ fn conclude(concluded: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit>
     let id = &concluded.id;
     talk.say(&match &concluded.stopped {
         None if !concluded.done => {
-            format!("as many runs as asked for were made; `dyno suite --resume {id}` goes on")
+            format!("the requested number of runs is done; `dyno suite --resume {id}` continues")
         }
-        Some(why) => format!("{why}; every finished run is kept, and `dyno suite --resume {id}` goes on"),
+        Some(why) => format!("{why}; every finished run is stored, and `dyno suite --resume {id}` continues"),
         None => format!("stored as {id}; `dyno show {id}` shows every step, `dyno report {id}` makes a page"),
     });
     Ok(concluded.worst.into())

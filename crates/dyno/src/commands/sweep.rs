@@ -36,7 +36,7 @@ pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyh
     })? {
         Some(swept) => conclude(&swept, talk),
         None => {
-            talk.say("nothing is left to run: the sweep is done");
+            talk.say("no runs remain: the sweep is done");
             Ok(Exit::Done)
         }
     }
@@ -58,7 +58,7 @@ fn show(order: &SweepCampaign, talk: &Console) -> anyhow::Result<Exit> {
     let mut layout = None;
     for (i, (step, point)) in steps.iter().enumerate() {
         let same = layout.replace(point.layout) == Some(point.layout);
-        let load = if same { "" } else { "  (its data first, if not there)" };
+        let load = if same { "" } else { "  (loads its data first, if missing)" };
         let settings: Vec<_> = point.settings.iter().map(|(key, value)| words::setting(key, value)).collect();
         talk.show(&format!("{:>5}  {}  repeat {}{load}", i + 1, settings.join(", "), step.repeat))?;
     }
@@ -69,7 +69,7 @@ fn show(order: &SweepCampaign, talk: &Console) -> anyhow::Result<Exit> {
     talk.json(&json!({ "runs": runs, "seconds": seconds }))?;
     let most = if order.plan().sweep.until == Until::Saturation { "at most " } else { "" };
     let time = seconds.map_or_else(
-        || "windows end by operations, so the time is not known".to_owned(),
+        || "windows end by operations, so the time is unknown".to_owned(),
         |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
     );
     talk.say(&format!("{most}{} runs of {} points; {time}", steps.len(), order.points()));
@@ -98,12 +98,12 @@ fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
     talk.json(&as_json(swept, &points))?;
     let id = &swept.id;
     talk.say(&match &swept.stopped {
-        Some(why) => format!("{why}; every finished run is kept, and `dyno sweep --resume {id}` goes on"),
+        Some(why) => format!("{why}; every finished run is stored, and `dyno sweep --resume {id}` continues"),
         None if swept.failed > 0 => {
-            format!("{} runs failed; `dyno sweep --resume {id}` tries them again", swept.failed)
+            format!("{} runs failed; `dyno sweep --resume {id}` repeats them", swept.failed)
         }
         None if swept.skipped > 0 => {
-            format!("{} points were skipped; `dyno sweep --resume {id}` does them", swept.skipped)
+            format!("{} points were skipped; `dyno sweep --resume {id}` runs them", swept.skipped)
         }
         None => format!("stored as {id}; `dyno show {id}` shows all of it"),
     });

@@ -12,7 +12,8 @@ use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) -> anyhow::Result<Exit> {
     if !(args.significance > 0.0 && args.significance <= 0.5) {
-        let problem = format!("--significance {} is no chance above 0 and up to 0.5", args.significance);
+        let problem =
+            format!("--significance {} is not a probability above 0 and up to 0.5", args.significance);
         return Err(usage(problem, "write --significance 0.02"));
     }
     let repository = context::repository_to_read(common)?;
@@ -47,7 +48,8 @@ fn warn_other_plans(records: &[RunRecord], talk: &Console) {
     let other_count = records.iter().filter(|record| history_of(record) != history).count();
     if other_count > 0 {
         talk.say(&format!(
-            "warning: {other_count} of {} runs have another plan or target than {}, so a change may be theirs",
+            "warning: {other_count} of {} runs have another plan or target than {}, so a change may come \
+                from that difference",
             records.len(),
             first.id
         ));

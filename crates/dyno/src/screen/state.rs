@@ -159,7 +159,7 @@ impl ScreenState {
             CampaignEvent::Paused(paused) => self.paused = *paused,
             CampaignEvent::Load(event) => self.load(event, now_s),
             CampaignEvent::RunBegun { id, targets, .. } => {
-                let phase = ScreenPhase::Activity("getting ready".to_owned());
+                let phase = ScreenPhase::Activity("preparing".to_owned());
                 (self.load, self.last_audit) = (None, self.last_audit.take());
                 self.run = LiveRun {
                     id: id.clone(),
@@ -203,13 +203,13 @@ impl ScreenState {
             (campaign.number, campaign.total_runs, campaign.rest_s) = (next.number, next.total, next.rest_s);
             campaign.description = grid::describe_part(&next.part);
         }
-        self.set_activity("getting ready", now_s);
+        self.set_activity("preparing", now_s);
     }
 
     fn end_run(&mut self, finished_run: &RunEnded, now_s: f64) {
         self.grid.end_run(finished_run);
         self.key_requests.skip = false;
-        self.set_activity(if finished_run.skipped { "left out" } else { "between runs" }, now_s);
+        self.set_activity(if finished_run.skipped { "skipped" } else { "between runs" }, now_s);
     }
 
     fn load(&mut self, event: &LoadEvent, now_s: f64) {
@@ -321,13 +321,13 @@ impl ScreenState {
 /// Activity outside a run's own phases.
 fn activity_words(event: &CampaignEvent) -> Option<String> {
     Some(match event {
-        CampaignEvent::LookingAtData => "looking at the data".to_owned(),
+        CampaignEvent::LookingAtData => "inspecting the data".to_owned(),
         CampaignEvent::WaitingForData => "waiting until all targets see the data".to_owned(),
         CampaignEvent::DroppingData => "dropping data of another block size".to_owned(),
-        CampaignEvent::Learning => "learning what each transaction does, on one session alone".to_owned(),
-        CampaignEvent::AskingInvariants => "asking what must stay true".to_owned(),
+        CampaignEvent::Learning => "measuring the cost of each transaction on one session".to_owned(),
+        CampaignEvent::AskingInvariants => "checking the invariants".to_owned(),
         CampaignEvent::Hook(HookEvent::Started(name, _)) => format!("the plan's command {name} runs"),
-        CampaignEvent::RunOver => "judging and storing".to_owned(),
+        CampaignEvent::RunOver => "auditing and storing".to_owned(),
         CampaignEvent::Tidying => "stored; removing the rows that it inserted".to_owned(),
         _ => return None,
     })

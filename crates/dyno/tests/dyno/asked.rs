@@ -12,7 +12,7 @@ writes = true
 sql = "UPDATE counter SET n = n + 1"
 "#;
 
-const QUESTION: &str = "change data of sqlite:c.db that Dyno did not make? [y/N] ";
+const QUESTION: &str = "change data of sqlite:c.db that Dyno did not create? [y/N] ";
 
 /// A workload that changes a table not created by Dyno.
 fn env_with_writer() -> TestEnv {

@@ -167,7 +167,10 @@ fn text_and_html_of_one_interval_are_one_measurement() {
     desk.write("b.html", HTML);
     desk.write("c.txt", &report(701, "64,000.5"));
     let output = desk.dyno(&["awr", "c.txt", "a.txt", "b.html"]);
-    assert!(output.code == 0 && output.err.contains("a.txt and b.html are of one interval"), "{output:#?}");
+    assert!(
+        output.code == 0 && output.err.contains("a.txt and b.html cover the same interval"),
+        "{output:#?}"
+    );
     assert!(!desk.dyno(&["awr", "a.txt", "c.txt"]).err.contains("one measurement"));
     assert!(desk.dyno(&["awr", "diff", "a.txt", "b.html"]).err.contains("one measurement"));
     assert!(desk.dyno(&["awr", "a.txt", "b.html", "--import"]).err.contains("one measurement"));
@@ -200,7 +203,7 @@ fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
     };
     let single_report = page("one.html");
     let at = |text: &str| single_report.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
-    assert!(at("id=\"reported\"") < at("id=\"results\"") && at("As the report has them") > 0);
+    assert!(at("id=\"reported\"") < at("id=\"results\"") && at("As printed in the report") > 0);
     assert!(at("wait user-io") > at("logical reads (blocks)"), "classes have their colours");
     assert!(single_report.contains("500 µs") && single_report.contains("db file sequential read"));
     assert_eq!(desk.dyno(&["awr", "b.txt", "--import", "--tag", "x"]).code, 0);
@@ -382,7 +385,7 @@ fn import_takes_reports_too() {
     desk.write("undated.txt", &TEXT.replace("Begin Snap:", "Before Snap:"));
     let undated_output = desk.dyno(&["awr", "undated.txt", "--import"]);
     assert!(
-        undated_output.code == 2 && undated_output.err.contains("does not say when its interval begins"),
+        undated_output.code == 2 && undated_output.err.contains("does not state when its interval begins"),
         "{undated_output:#?}"
     );
     assert!(undated_output.err.contains("0 records stored"), "{undated_output:#?}");

@@ -85,7 +85,7 @@ fn rows_are_loaded_into_sqlite_by_one_and_by_several() {
     assert!(refused.err.contains("no table of which no log is written"), "{refused:#?}");
     let refused = desk.dyno(&args("run", url, &["workload.rate=5/s"]));
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(refused.err.contains("workload.rate does not go together with"), "{refused:#?}");
+    assert!(refused.err.contains("workload.rate cannot be combined with"), "{refused:#?}");
     // Loaders are an axis like sessions, and their results are shown.
     let sweep = desk.dyno(&args("sweep", url, &["sweep.sessions=1,2", "workload.mix=plain"]));
     assert_eq!(sweep.code, 0, "{sweep:#?}");

@@ -67,13 +67,13 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
     }
     assert!(desk.dyno(&["list"]).out.contains("valid"));
     let shown = desk.dyno(&["show", "last"]);
-    assert!(shown.out.contains("memory copied") && shown.out.contains("a quick look"), "{shown:#?}");
+    assert!(shown.out.contains("memory copied") && shown.out.contains("quick mode"), "{shown:#?}");
     let page = desk.dyno(&["report", "last", "-o", "-", "--format", "html"]);
     assert!(page.out.contains("Raw limits of a machine") && page.out.contains("commits of one shared log"));
     // It is neither a run nor a point of one.
     let compared = desk.dyno(&["compare", "last", "last"]);
     assert_eq!(compared.code, 2, "{compared:#?}");
-    assert!(compared.err.contains("names raw limits of a machine, and no run"), "{compared:#?}");
+    assert!(compared.err.contains("names raw limits of a machine, not a run"), "{compared:#?}");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn memory_is_no_device() {
     assert_eq!((code, figures(&record).count()), (3, 0), "{record:#}");
     assert_eq!(record["reasons"][0], "nothing could be measured");
     assert!(
-        record["calibration"]["left_out"][0].as_str().unwrap().contains("is a tmpfs, which lies in memory")
+        record["calibration"]["left_out"][0].as_str().unwrap().contains("is a tmpfs, which is in memory")
     );
 }
 
@@ -146,8 +146,8 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_nothing_in_the_folder() {
 fn what_makes_no_sense_is_refused_before_anything_is_written() {
     let desk = TestEnv::new();
     for (arguments, words) in [
-        (&["/there/is/none"][..], "/there/is/none is no folder that can be used"),
-        (&[".", "--size", "1M"], "less than 64.0 MiB is in the device's own cache"),
+        (&["/there/is/none"][..], "/there/is/none is not a usable folder"),
+        (&[".", "--size", "1M"], "less than 64.0 MiB fits in the device's own cache"),
         (&[".", "--size", "1000T"], "free, and a file of"),
         (&[".", "--commit-size", "5000"], "a power of two"),
         (&[".", "--only", "disk"], "there are: memory, device, commit"),

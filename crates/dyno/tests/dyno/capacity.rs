@@ -54,7 +54,7 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
     let (_, run) = desk.json(&["show", reads["ceiling"]["run"].as_str().unwrap()]);
     assert_eq!(figure(&run["metrics"]["logical_reads_per_s"]["value"]), figure(&reads["ceiling"]["most"]));
     assert!(report["differ"].as_array().unwrap().is_empty(), "{}", report["differ"]);
-    assert!(left_out_reason(&report, "commits").contains("what only reads"));
+    assert!(left_out_reason(&report, "commits").contains("that only reads"));
     assert_eq!(reads["growth"]["trend"], "too_few");
     suite
 }
@@ -73,7 +73,7 @@ fn a_suite_on_postgres_against_a_watch_and_against_reports() {
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let page = std::fs::read_to_string(desk.file("capacity.html")).unwrap();
-    assert!(page.contains("What is used of what was measured") && page.contains("not compared"));
+    assert!(page.contains("Use of the measured capacity") && page.contains("not compared"));
     assert_eq!(desk.dyno(&["capacity", &suite, "tag:now", "--over", "1000%"]).code, 0);
     let over = desk.dyno(&["capacity", &suite, "tag:now", "--over", "0.0000001%"]);
     assert_eq!(over.code, 1, "{over:#?}");
@@ -115,8 +115,8 @@ fn a_run_is_no_use_and_a_watch_was_not_measured() {
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=1000 blocks"]).code, 0);
     assert_eq!(desk.dyno(&run).code, 0);
     for (measured, used, says) in [
-        ("tag:now", "tag:now", "nothing was measured in it"),
-        ("tag:mine", "tag:mine", "no present use"),
+        ("tag:now", "tag:now", "has no measured capacity"),
+        ("tag:mine", "tag:mine", "not present use"),
         ("tag:mine", "tag:none", "no run has the tag"),
     ] {
         let output = desk.dyno(&["capacity", measured, used]);

@@ -23,10 +23,13 @@ fn mysql_statements_of_all_sessions_are_compared_with_the_limit() {
         };
         let few = check("2");
         assert_eq!(few.code, 0, "{few:#?}");
-        assert!(few.out.contains("2 sessions prepare 18 statements together; 20 of"), "{few:#?}");
+        assert!(few.out.contains("2 sessions prepare 18 statements in total; 20 of"), "{few:#?}");
         let many = check("8");
         assert_ne!(many.code, 0, "{many:#?}");
-        assert!(many.out.contains("8 sessions prepare 72 statements together, and 20 are free"), "{many:#?}");
+        assert!(
+            many.out.contains("8 sessions prepare 72 statements in total, but only 20 are free"),
+            "{many:#?}"
+        );
         assert!(many.out.contains("workload.protocol"), "{many:#?}");
     }
 }

@@ -137,7 +137,7 @@ fn a_few_commits_of_others_are_told(bench: &MySqlBench) {
     let record = bench.run_beside(&SLOW, Some("SELECT n FROM shop.items WHERE id = 3"));
     let commits = find_check(&record, "commits_whole");
     assert_ne!(commits["status"], "pass", "{commits}");
-    assert!(commits["detail"].as_str().unwrap().contains("others commit"), "{commits}");
+    assert!(commits["detail"].as_str().unwrap().contains("other sessions commit"), "{commits}");
 }
 
 fn a_log_in_a_table_spoils_no_run(bench: &MySqlBench) {

@@ -175,7 +175,7 @@ fn assert_full_cycle(url: &str) {
     assert_eq!(run_dyno(&desk, "drop", url, &["--yes"]).code, 0);
     let early = run_dyno(&desk, "run", url, &["--set", "run.time=1s"]);
     assert_eq!(early.code, 3, "{early:#?}");
-    assert!(early.err.contains("the tables of bank are not there"), "{}", early.err);
+    assert!(early.err.contains("the tables of bank do not exist"), "{}", early.err);
 
     let loaded = run_dyno(&desk, "load", url, &["--json"]);
     assert_success(&loaded);
@@ -185,7 +185,7 @@ fn assert_full_cycle(url: &str) {
     let again = run_dyno(&desk, "load", url, &[]);
     assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
     let checked = run_dyno(&desk, "check", url, &[]);
-    assert!(checked.out.contains("the tables of bank are there"), "{checked:#?}");
+    assert!(checked.out.contains("the tables of bank exist"), "{checked:#?}");
 
     let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
     let run = run_dyno(&desk, "run", url, &few);
@@ -198,7 +198,11 @@ fn assert_full_cycle(url: &str) {
     for command in ["load", "run"] {
         let refused = run_dyno(&desk, command, url, &other);
         assert_eq!(refused.code, 3, "{refused:#?}");
-        assert!(refused.err.contains("was loaded with scale 2, and scale 1 is asked for"), "{}", refused.err);
+        assert!(
+            refused.err.contains("was loaded with scale 2, but the plan requires scale 1"),
+            "{}",
+            refused.err
+        );
     }
     let checked = run_dyno(&desk, "check", url, &other);
     assert!(checked.out.contains("was loaded with scale 2"), "{checked:#?}");
@@ -241,7 +245,7 @@ fn assert_full_cycle(url: &str) {
     let refused = run_dyno(&desk, "load", url, &["--replace"]);
     assert_eq!(refused.code, 3, "{refused:#?}");
     assert!(
-        refused.err.contains("bank/workload.toml") && refused.err.contains("was not made for bank"),
+        refused.err.contains("bank/workload.toml") && refused.err.contains("was not created for bank"),
         "{}",
         refused.err
     );
@@ -294,7 +298,7 @@ fn a_run_in_memory_makes_them_itself() {
     // Without a workload, the setting is refused.
     let refused = desk.dyno(&["run", "--target", "sqlite::memory:", "--set", "workload.scale=2"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(refused.err.contains("workload.scale goes with the workload"), "{}", refused.err);
+    assert!(refused.err.contains("workload.scale requires workload.folder"), "{}", refused.err);
 }
 
 /// A sweep over the scale loads what each point needs; data loaded by others stays unless replacement is
@@ -345,7 +349,7 @@ fn assert_killed_load_resumes(url: &str) {
         before = parts();
         assert!(before < 12, "the load was over before it was killed");
         let early = run_dyno(&desk, "run", url, &["--set", "run.time=1s"]);
-        assert!(early.err.contains("did not end"), "{early:#?}");
+        assert!(early.err.contains("did not finish"), "{early:#?}");
     }
     let final_load = run_dyno(&desk, "load", url, &["--json"]);
     assert_success(&final_load);
@@ -384,7 +388,7 @@ fn a_setup_that_fails_is_told_and_done_anew() {
     assert!(failed.err.contains("bank/workload.toml:37:8"), "{}", failed.err);
     desk.write("bank/workload.toml", BANK);
     let refused = run_dyno(&desk, "load", &url, &[]);
-    assert!(refused.err.contains("was broken off in the SQL of [setup]"), "{refused:#?}");
+    assert!(refused.err.contains("was interrupted in the SQL of [setup]"), "{refused:#?}");
     // The tables to drop do not exist, which is not an error in this case.
     assert_success(&run_dyno(&desk, "load", &url, &["--replace"]));
     assert_rows_match(&desk, &url, 2);
@@ -412,9 +416,9 @@ fn tables_of_another_workload_of_the_same_name_are_never_dropped() {
     for (command, more) in [("load", &[][..]), ("load", &["--replace"]), ("drop", &["--yes"]), ("run", &[])] {
         let refused = dyno(command, "other", more);
         assert!(refused.code != 0, "{command} {more:?}: {refused:#?}");
-        let words =
-            "another workload called same has made first_rows there, and none of these is described here";
-        assert!(refused.err.contains(words) && refused.err.contains("write another name"), "{refused:#?}");
+        let words = "another workload named same created first_rows on the target, and this workload \
+                     describes none of them";
+        assert!(refused.err.contains(words) && refused.err.contains("change name = "), "{refused:#?}");
         assert_eq!(query_value(&url, "SELECT COUNT(*) FROM first_rows"), "10");
     }
     // With another name both exist, and each is dropped separately.

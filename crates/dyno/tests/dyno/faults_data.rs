@@ -168,7 +168,7 @@ fn a_drop_names_what_it_leaves_and_why() {
     assert_eq!(left, ["mine", file.to_str().unwrap()], "{dropped}");
     let again = desk.dyno(&args(&["drop", "--yes"], &url));
     assert!(
-        again.err.contains("holds nothing of Dyno's") && again.err.contains("left object mine: "),
+        again.err.contains("contains nothing that Dyno created") && again.err.contains("left object mine: "),
         "{again:#?}"
     );
     let Some(version) = Postgres::available().pop() else { return };
@@ -178,7 +178,7 @@ fn a_drop_names_what_it_leaves_and_why() {
     let output = desk.dyno(&args(&["drop", "--yes"], &server.url()));
     for words in [
         "left table dyno.mine: it is not in the list",
-        "left schema dyno: it was there before the load, or holds",
+        "left schema dyno: it existed before the load, or contains",
     ] {
         assert!(output.code == 0 && output.err.contains(words), "{output:#?}");
     }

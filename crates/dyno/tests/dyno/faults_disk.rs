@@ -95,7 +95,11 @@ fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
         let (_, record) = desk.json(&["show", "last"]);
         assert_eq!(record["status"], "failed", "{}", record["reasons"]);
         let first = record["reasons"][0].as_str().unwrap();
-        assert!(first.contains("the server says") && first.contains("binlog.0000"), "{}", record["reasons"]);
+        assert!(
+            first.contains("the server reports") && first.contains("binlog.0000"),
+            "{}",
+            record["reasons"]
+        );
         assert!(first.contains("Disk is full") || first.contains("No space left"), "{}", record["reasons"]);
         disk.free();
         drop(server);
@@ -207,7 +211,7 @@ fn no_space_is_said_once_and_with_whose_disk_it_is() {
     printing.stdout(std::fs::File::create(disk.file("list.txt")).unwrap());
     let output = printing.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("what was to be printed cannot be written: No space left"), "{stderr}");
+    assert!(stderr.contains("the output cannot be written: No space left"), "{stderr}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn kill(desk: &TestEnv, load: Running, url: &str) {
 /// A load that finds a previous load's statement still running reports it, waits for it, and completes.
 fn load_that_waits(desk: &TestEnv, url: &str, doing: &str, end_it: &dyn Fn()) {
     let mut load = desk.start(&args(&["load"], url));
-    load.wait_for_line("waiting for what a killed load left at work in the server (process ");
+    load.wait_for_line("waiting for server processes of a killed load (process ");
     assert!(load.stderr_text.contains(doing), "{}", load.stderr_text);
     end_it();
     let output = load.wait();
@@ -96,7 +96,7 @@ fn a_load_that_waits_can_be_stopped_and_what_is_there_dropped() {
     wait_until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
     kill(&desk, load, &url);
     let mut again = desk.start(&args(&["load"], &url));
-    again.wait_for_line("waiting for what a killed load left");
+    again.wait_for_line("waiting for server processes of a killed load");
     again.signal("INT");
     assert_eq!(again.wait().code, 130);
     server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_vacuum");

@@ -103,9 +103,12 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     let (desk, url) = (TestEnv::new(), pooler.url());
     let assert_warned = |said: &crate::common::CommandOutput, command: &str| {
         let warnings: Vec<&str> = said.err.lines().filter(|line| line.starts_with("warning: ")).collect();
-        for part in
-            ["a connection pooler is in between", "no lock can be kept", "other dynos are not kept off", &url]
-        {
+        for part in [
+            "the connection goes through a connection pooler",
+            "prevents a lock",
+            "lock other dynos out of",
+            &url,
+        ] {
             assert!(warnings.iter().any(|warning| warning.contains(part)), "{command}: {part}: {said:#?}");
         }
     };
@@ -117,7 +120,7 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     }
     let run = desk.dyno(&args(&low_load_args(&["run"]), &url));
     assert_warned(&run, "run");
-    assert!(run.code == 3 && run.out.contains("give target.observe_url"), "nothing is measured so: {run:#?}");
+    assert!(run.code == 3 && run.out.contains("set target.observe_url"), "nothing is measured so: {run:#?}");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
     assert_eq!(drop.code, 0, "{drop:#?}");
     assert_warned(&drop, "drop");
@@ -237,7 +240,7 @@ fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
         assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
     }
     let run = long_run(&desk, &first);
-    let warning = "another dyno is at work on a database of the same device";
+    let warning = "another dyno is using a database on the same device";
     let beside = desk.dyno(&args(&low_load_args(&["run"]), &second));
     assert!(
         beside.err.contains(warning) && beside.err.contains(&format!("process {}", run.pid())),

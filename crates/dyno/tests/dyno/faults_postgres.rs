@@ -214,7 +214,7 @@ fn a_session_that_hangs_is_broken_off_and_named() {
     assert_eq!(output.code, 1, "{output:#?}");
     let record = last_record(&desk);
     assert_eq!(record["status"], "invalid");
-    assert!(reasons(&record).contains("broken off: 1"), "{}", reasons(&record));
+    assert!(reasons(&record).contains("aborted: 1"), "{}", reasons(&record));
 }
 
 #[test]

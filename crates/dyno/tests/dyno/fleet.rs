@@ -136,13 +136,13 @@ fn what_a_lost_leader_left_is_collected() {
     let mut agents = [site.agent("a1"), site.agent("a2")];
     let leader = site.start_in_window(&[]);
     leader.signal("KILL");
-    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("they are stored here"));
     let collected = &site.collect_runs()["collected"];
     assert_eq!(collected.as_array().unwrap().len(), 1, "{collected:#}");
     assert_eq!((&collected[0]["hosts"], &collected[0]["of"]), (&json!(2), &json!(2)));
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
-    assert!(record["reasons"][0].as_str().unwrap().contains("leader was lost"), "{}", record["reasons"]);
+    assert!(record["reasons"][0].as_str().unwrap().contains("controller was lost"), "{}", record["reasons"]);
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
     assert_judged_without_leader(&site, &record);
     assert_eq!(site.collect_runs()["collected"], json!([]), "nobody keeps it any more");
@@ -169,7 +169,7 @@ fn assert_judged_without_leader(site: &FleetSite, record: &Value) {
     assert_eq!(passed, ["sessions"], "{audit:#?}");
     assert!(record["window"].is_null(), "{record:#}");
     let shown = site.desk.dyno(&["show", "last", "--table"]);
-    assert!(shown.out.contains("failed") && shown.out.contains("leader was lost"), "{}", shown.out);
+    assert!(shown.out.contains("failed") && shown.out.contains("controller was lost"), "{}", shown.out);
     let compared = site.desk.dyno(&["compare", "last", "last"]);
     assert!(
         compared.out.contains("answer: invalid") && compared.out.contains("there is nothing to compare"),
@@ -213,7 +213,7 @@ fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     assert_eq!(record["ops"]["all"]["count"].as_u64().unwrap_or(0), 0, "nothing could be handed in");
-    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("they are stored here"));
     site.nats.start_server();
     wait_until("agents are back", || {
         !site.collect_runs()["collected"].as_array().unwrap().is_empty() || {
@@ -302,7 +302,7 @@ fn an_agent_of_another_version_is_refused_with_both_versions() {
     let output = leader.wait();
     assert_eq!(output.code, 3, "{output:#?}");
     assert!(
-        output.err.contains("is of dyno 9.9.9") && output.err.contains("install the same version"),
+        output.err.contains("runs dyno 9.9.9") && output.err.contains("install the same version"),
         "{}",
         output.err
     );
@@ -368,7 +368,7 @@ fn a_hostile_agent_is_limited_and_its_run_fails() {
     stranger.publish(&format!("dyno.t.upload.{run}"), wild.to_string().as_bytes());
     let output = leader.wait();
     assert_eq!(output.code, 3, "{output:#?}");
-    assert!(output.out.contains("it sent what cannot be"), "{}", output.out);
+    assert!(output.out.contains("it sent invalid data"), "{}", output.out);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn what_a_lost_leader_left_of_a_workload_is_collected_without_its_folder() {
     let mut agents = ["a1", "a2"].map(|name| site.agent_in(&away, name, &[], &[]));
     let leader = site.start_in_window(&["--set", "workload.folder=ask"]);
     leader.signal("KILL");
-    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("they are stored here"));
     std::fs::remove_dir_all(site.desk.file("ask")).unwrap();
     assert_eq!(site.collect_runs()["collected"][0]["hosts"], 2);
     let (_, record) = site.desk.json(&["show", "last"]);
@@ -98,5 +98,5 @@ fn a_folder_that_agents_would_not_take_is_refused_before_anything_is_driven() {
         "{}",
         output.err
     );
-    assert!(output.err.contains("take out of the folder"), "{}", output.err);
+    assert!(output.err.contains("remove files that no transaction needs"), "{}", output.err);
 }

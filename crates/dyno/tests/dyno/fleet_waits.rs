@@ -19,7 +19,7 @@ fn ctrl_c_while_hosts_are_waited_for_ends_at_once_and_leaves_nothing() {
     leader.signal("INT");
     let output = leader.wait();
     assert_eq!(output.code, 130, "{output:#?}");
-    assert!(output.err.contains("stopped before all driver hosts were there"), "{}", output.err);
+    assert!(output.err.contains("stopped before all driver hosts were reserved"), "{}", output.err);
     assert!(!desk.file("runs.sqlite3").exists(), "no run was begun");
     // The agent is free again: the next controller reserves it and reaches the database.
     let next = desk.dyno(&[&run[..], &["--hosts", "1", "--wait-hosts", "60s"]].concat());

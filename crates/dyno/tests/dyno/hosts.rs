@@ -184,10 +184,10 @@ fn a_machine_that_does_not_let_us_in_is_said_with_the_way_out() {
     ];
     let Some(scene) = HostScene::new(&wild) else { return };
     for (host, words, way_out) in [
-        ("locked", "Permission denied", "nobody is asked for a password here"),
+        ("locked", "Permission denied", "Dyno does not prompt for a password"),
         ("stranger", "Host key verification failed", "log in by hand once"),
         ("closed", "Connection refused", "check that sshd runs there"),
-        ("flood", "it sent more than", "command that is forced on this key"),
+        ("flood", "it sent more than", "this key may have a forced command"),
         ("closing", "closed for today", "needs a login shell"),
     ] {
         let (code, error_text) = scene.run_refused(&format!("ssh://{host}"));

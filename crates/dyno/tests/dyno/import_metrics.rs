@@ -53,14 +53,14 @@ fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(
         refused.err.contains("line 6")
-            && refused.err.contains("tells no time zone")
+            && refused.err.contains("has no time zone")
             && refused.err.contains("--time-zone UTC"),
         "{}",
         refused.err
     );
     let elsewhere = desk.dyno(&["import-metrics", "last", "rds.csv", "--time-zone", "+09:00"]);
     assert!(
-        elsewhere.code == 2 && elsewhere.err.contains("none of the values is of the time of a run"),
+        elsewhere.code == 2 && elsewhere.err.contains("no value lies in the window of a run"),
         "{elsewhere:#?}"
     );
     assert_eq!(desk.json(&["show", "last"]).1, before, "nothing was stored");

@@ -198,7 +198,7 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     let hidden = desk.dyno(&["import-statements", "--target", &stranger, "--sql-text"]);
     assert!(hidden.code == 2 && hidden.out.contains("this user may not see it"), "{hidden:#?}");
     let nobody = desk.dyno(&["import-statements", "--target", &url, "--user", "no'body"]);
-    assert!(nobody.code == 2 && nobody.err.contains("no statement is left"), "{nobody:#?}");
+    assert!(nobody.code == 2 && nobody.err.contains("no statement remains"), "{nobody:#?}");
     let schema = desk.dyno(&["import-statements", "--target", &url, "--schema", "public"]);
     assert!(schema.code == 2 && schema.err.contains("leave --schema out"), "{schema:#?}");
 
@@ -423,7 +423,7 @@ fn top_sql_of_a_report_becomes_a_workload_that_runs() {
     );
     let conflicting_output = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
     assert!(
-        conflicting_output.code == 2 && conflicting_output.err.contains("do not go with --awr"),
+        conflicting_output.code == 2 && conflicting_output.err.contains("are not allowed with --awr"),
         "{conflicting_output:#?}"
     );
 }

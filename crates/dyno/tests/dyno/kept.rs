@@ -62,7 +62,7 @@ fn assert_record_stored(url: &str, somebody: &LockHolder<'_>) {
         );
         run.signal("INT");
         let output = run.wait();
-        assert!(output.code == 0 && output.err.contains("are still there"), "{output:#?}");
+        assert!(output.code == 0 && output.err.contains("that this run inserted remain"), "{output:#?}");
         drop(end_guard);
     });
     let again = desk.dyno(&["run"]);

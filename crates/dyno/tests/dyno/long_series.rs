@@ -36,7 +36,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
     let length = ["--set", "run.time=12200ms", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
     let run = desk.dyno_with(POINTS_MAX, &[&["run"][..], &targets, &length].concat());
     assert_eq!(run.code, 0, "{run:#?}");
-    assert!(!run.err.contains("warning: of the full series"), "{run:#?}");
+    assert!(!run.err.contains("warning: the full series"), "{run:#?}");
 
     let (code, record) = desk.json(&["show", "last"]);
     assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{}", record["reasons"]);

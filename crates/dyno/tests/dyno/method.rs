@@ -387,7 +387,7 @@ fn what_cannot_be_done_is_refused_before_anything_begins() {
         assert_eq!(output.code, 2, "{output:#?}");
         assert!(words.iter().all(|word| output.err.contains(word)), "{words:?}: {output:#?}");
     };
-    refused(&["workload.insert_pct=5", "workload.delete_pct=4"], &["would not keep the tables' size"]);
+    refused(&["workload.insert_pct=5", "workload.delete_pct=4"], &["would change the size of the tables"]);
     refused(&["workload.insert_pct=40", "workload.update_pct=30"], &["add up to 110 %"]);
     refused(&["workload.think_every=2", "workload.rate=100/s"], &["think"]);
     refused(&["workload.think_min=2s", "workload.think_max=1s"], &["longer than the longest"]);

@@ -70,7 +70,7 @@ fn a_machine_behind_an_agent_tells_what_it_tells_of_itself() {
     let (code, record) = site.run("agent");
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
-    agent.wait_for_line("looked at by host");
+    agent.wait_for_line("observed by host");
     let observed_host = &record["hosts"][1];
     let clock = &observed_host["observed"]["clock"];
     assert!(number(&clock["ahead_s"]).abs() <= number(&clock["bound_s"]) + 0.05, "it is one clock: {clock}");
@@ -88,15 +88,19 @@ fn a_machine_behind_an_agent_tells_what_it_tells_of_itself() {
 #[test]
 fn an_agent_that_observes_is_found_by_its_name_and_never_drives() {
     let Some(site) = ObserverSite::new() else { return };
-    site.assert_refused("agent", &[], &["no agent that observes is in group t", "dyno agent --observe-only"]);
+    site.assert_refused("agent", &[], &["no observer is in group t", "dyno agent --observe-only"]);
     let _agents = [site.observer("db1"), site.observer("db2")];
-    site.assert_refused("agent", &[], &["2 agents observe in group t: db1, db2", "write agent://NAME"]);
-    site.assert_refused("agent://db3", &[], &["none of that name is in group t; there: db1, db2"]);
+    site.assert_refused("agent", &[], &["2 observers are in group t: db1, db2", "write agent://NAME"]);
+    site.assert_refused(
+        "agent://db3",
+        &[],
+        &["no observer of that name is in group t; observers there: db1, db2"],
+    );
     // A controller that reserves driver hosts does not find observers.
     site.assert_refused(
         "agent://db1",
         &["--hosts", "1", "--wait-hosts", "1s"],
-        &["0 of 1 agents of group t were there after 1 s"],
+        &["0 of 1 agents of group t answered within 1 s"],
     );
 }
 
@@ -134,13 +138,13 @@ fn an_agent_that_goes_away_ends_in_a_stored_run() {
 fn whoever_speaks_in_an_agents_name_is_limited() {
     let Some(site) = ObserverSite::new() else { return };
     for (version, answer, words) in [
-        ("9.9.9", Value::Null, ["is of dyno 9.9.9", "install the same version"]),
-        ("own", json!({ "Fly": 1 }), ["no message of this version", "answers in its name"]),
+        ("9.9.9", Value::Null, ["runs dyno 9.9.9", "install the same version"]),
+        ("own", json!({ "Fly": 1 }), ["not a message of this version", "answers in its name"]),
         ("own", json!({ "Refused": "\u{1b}[31mno" }), ["it refuses: [31mno", "answers in its name"]),
         (
             "own",
             json!({ "Clock": { "begin_ns": 9, "end_ns": 1, "resolution_ns": 0 } }),
-            ["it answers what was not asked", ""],
+            ["it sent an unexpected answer", ""],
         ),
     ] {
         let mut stranger = RawNatsClient::connect(&site.nats);
@@ -187,5 +191,5 @@ fn whoever_speaks_in_an_agents_name_is_limited() {
     }
     let (code, record) = site.run("agent://db1");
     assert_eq!(code, 0, "{record:#}");
-    agent.wait_for_line("looked at by host");
+    agent.wait_for_line("observed by host");
 }

@@ -100,7 +100,11 @@ fn commands_complete_from_check_to_drop() {
     let double = OracleDouble::new(ModelOptions::default());
     let check = double.run_dyno(&[&["check"], &ROWS[..]].concat());
     assert_eq!(check.code, 0, "{check:#?}");
-    assert!(check.out.contains("all views of counters, waits and settings can be read"), "{}", check.out);
+    assert!(
+        check.out.contains("this user can read all views of counters, waits and settings"),
+        "{}",
+        check.out
+    );
     let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
     assert!(load.code == 0 && load.out.contains("1.000"), "{load:#?}");
     let again = double.run_dyno(&[&["load"], &ROWS[..]].concat());

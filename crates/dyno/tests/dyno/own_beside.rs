@@ -111,8 +111,8 @@ fn assert_runs_together(desk: &TestEnv, url: &str) -> Value {
     // Only one of them has a rate. On a busy machine some operations start late, and the detail says so.
     let rate = find_check(&record, "open_loop");
     let words = rate["detail"].as_str().unwrap();
-    assert!(words.starts_with("bank_writers: 100/s asked for, "), "{rate:#}");
-    assert_eq!(words.matches(" asked for").count(), 1, "{rate:#}");
+    assert!(words.starts_with("bank_writers: 100/s requested, "), "{rate:#}");
+    assert_eq!(words.matches(" requested").count(), 1, "{rate:#}");
     let ops = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
     let (readers, writers, notes) =
         (ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note"));
@@ -135,7 +135,7 @@ fn assert_runs_together(desk: &TestEnv, url: &str) -> Value {
     assert!(response > service, "{response} {service}");
     assert_eq!(times("balance").0, times("balance").1);
     let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]);
-    assert!(shown.out.contains("workloads beside each other"), "{}", shown.out);
+    assert!(shown.out.contains("concurrent workloads"), "{}", shown.out);
     let drop = desk.dyno(&args("drop", url, &["--yes"]));
     assert_eq!(drop.code, 0, "{drop:#?}");
     record
@@ -233,8 +233,8 @@ fn assert_phases_followed(desk: &TestEnv, url: &str) {
     let rates = find_check(&record, "open_loop");
     let words = rates["detail"].as_str().unwrap();
     assert!(
-        words.starts_with("bank: 250 arrivals asked for in 2 phases")
-            && words.contains("; bank_writers: 100/s asked for"),
+        words.starts_with("bank: 250 arrivals requested in 2 phases")
+            && words.contains("; bank_writers: 100/s requested"),
         "{rates:#}"
     );
     let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]).out;
@@ -242,7 +242,7 @@ fn assert_phases_followed(desk: &TestEnv, url: &str) {
     let id = record["id"].as_str().unwrap();
     assert_eq!(desk.dyno(&["report", id, "--output", "page.html"]).code, 0);
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
-    assert!(page.contains("asked of bank") && page.contains("The schedule of bank"));
+    assert!(page.contains("requested of bank") && page.contains("The schedule of bank"));
     let csv = desk.dyno(&["report", id, "--format", "csv"]).out;
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let at = lines[0].iter().position(|name| *name == "ops_per_s").unwrap();
@@ -305,7 +305,7 @@ fn workloads_beside_each_other_that_cannot_be_are_refused() {
         output.err
     };
     let alone = error_for(&["workload.beside=log"]);
-    assert!(alone.contains("workload.beside goes with the workload in workload.folder"), "{alone}");
+    assert!(alone.contains("workload.beside requires workload.folder"), "{alone}");
     let mix = error_for(&["workload.folder=bank", "workload.mix=wrters"]);
     assert!(mix.contains("there is no mix") && mix.contains("writers"), "{mix}");
     let lengths = error_for(&["workload.folder=bank", "workload.beside=log", "workload.beside_sessions=2,3"]);

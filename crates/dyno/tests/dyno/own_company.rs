@@ -86,14 +86,17 @@ fn assert_foreign_rows_marked(desk: &TestEnv, url: &str, other: impl Fn() + Sync
     let beside = run_beside(desk, url, other);
     let expected = find_check(&beside, "expected");
     assert_eq!(expected["status"], "warn", "{expected:#}");
-    assert!(expected["detail"].as_str().unwrap().contains("others do it beside the run"), "{expected:#}");
+    assert!(expected["detail"].as_str().unwrap().contains("other sessions add to the count"), "{expected:#}");
     // Most of the rows are theirs, and so may be any other activity that the database counts.
     if let Some(rows) = attribution(&beside, "rows_written_per_s") {
         assert!(rows["marked"] == true && rows["others_pct"].as_f64().unwrap() > 50.0, "{rows}");
         assert_ne!(rows["scope"], "run");
     }
     if let Some(reads) = attribution(&beside, "logical_reads_per_s") {
-        assert!(reads["marked"] == true && reads["why"].as_str().unwrap().contains("others had "), "{reads}");
+        assert!(
+            reads["marked"] == true && reads["why"].as_str().unwrap().contains("other sessions caused "),
+            "{reads}"
+        );
     }
     assert_eq!(beside["whose"]["ops_per_s"]["scope"], "run");
     let shown = desk.dyno(&["show", "last"]).out;

@@ -186,7 +186,7 @@ fn where_it_has_no_meaning_it_is_refused() {
         (
             "postgres://u@h/d",
             &["workload.folder=visits", "target.observe_url=postgres://u@i/d"][..],
-            "nobody can tell when they have booked",
+            "it is unknown when they have recorded",
         ),
     ] {
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();

@@ -140,7 +140,7 @@ fn assert_rates_kept(desk: &TestEnv, url: &str) {
     assert_eq!(times("balance").0, times("balance").1);
     let words = find_check(&record, "open_loop")["detail"].as_str().unwrap();
     assert!(
-        words.starts_with("bank.transfer: 60.0/s asked for, ") && words.contains("; bank.note: 20.0/s"),
+        words.starts_with("bank.transfer: 60.0/s requested, ") && words.contains("; bank.note: 20.0/s"),
         "{words}"
     );
     assert_eq!(record["plan"]["workload"]["own_rates"][0]["transaction"], "transfer");
@@ -245,7 +245,7 @@ fn all_parts_of_a_workload_are_one_question_and_are_tried_and_told() {
         "{}",
         output.out
     );
-    assert!(!output.out.contains("no transaction that was drawn"), "{}", output.out);
+    assert!(!output.out.contains("no sampled transaction"), "{}", output.out);
     desk.write("bank/workload.toml", &BANK.replace("INSERT INTO rates_log", "INSERT INTO nowhere"));
     let broken = desk.dyno(&args("check", url, &[]));
     assert!(format!("{}{}", broken.out, broken.err).contains("nowhere"), "{broken:#?}");

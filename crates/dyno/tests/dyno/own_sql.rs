@@ -267,7 +267,7 @@ fn a_lock_of_somebody_else_ends_the_learning_and_not_the_run() {
         scope.spawn(|| server.try_psql(server.superuser(), "postgres", lock));
         wait_until("the lock", || server.psql(&format!("SELECT count(*) {holder_clause}")) == "1");
         let mut running = desk.start(&args("run", "workload.folder=bank", &url, &time));
-        running.wait_for_line("could not be learned");
+        running.wait_for_line("could not be measured");
         server.psql(&format!("SELECT pg_terminate_backend(pid) {holder_clause}"));
         running.wait()
     });
@@ -299,9 +299,9 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
     write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
     let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s"];
     let ran = desk.dyno(&args("run", "workload.folder=bank", "sqlite::memory:", &short));
-    assert!(ran.code == 0 && !ran.err.contains("could not be learned"), "{ran:#?}");
+    assert!(ran.code == 0 && !ran.err.contains("could not be measured"), "{ran:#?}");
     let shown = desk.dyno(&["show", "last"]);
-    assert!(shown.out.contains("one transaction, learned on one session alone"), "{}", shown.out);
+    assert!(shown.out.contains("one transaction, measured on a single session"), "{}", shown.out);
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn a_server_that_is_killed_in_transactions_leaves_the_invariant_whole() {
     // The conditions could not be queried, and the check says so.
     let invariants_check = find_check(&record, "invariants");
     assert!(
-        invariants_check["detail"].as_str().unwrap().contains("could not be asked for"),
+        invariants_check["detail"].as_str().unwrap().contains("could not be queried"),
         "{invariants_check:#}"
     );
 }
@@ -535,12 +535,14 @@ fn statements_of_a_plan_that_do_not_fit_are_told_with_their_place() {
     assert!(checked.out.contains("balence"), "{checked:#?}");
     let prove_output = desk.dyno(&args("prove", "workload.folder=bank", "sqlite:own.db", &["updates"]));
     assert_eq!(prove_output.code, 2, "{prove_output:#?}");
-    assert!(prove_output.err.contains("what is proved is the classic method"), "{}", prove_output.err);
+    assert!(prove_output.err.contains("a proof requires the block workload"), "{}", prove_output.err);
     let mixed = args("run", "workload.folder=bank", "sqlite:own.db", &["--set", "workload.update_pct=20"]);
     let mixed_output = desk.dyno(&mixed);
     assert_eq!(mixed_output.code, 2, "{mixed_output:#?}");
     assert!(
-        mixed_output.err.contains("operations of the classic method beside the transactions of bank"),
+        mixed_output
+            .err
+            .contains("keys of the block workload are set together with the transactions of bank"),
         "{}",
         mixed_output.err
     );

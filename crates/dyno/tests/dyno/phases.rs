@@ -69,7 +69,7 @@ fn assert_phases(record: &Value, classes: &[&str]) {
     assert_eq!(record["plan"]["run"]["time"], "5s");
     let check =
         record["audit"].as_array().unwrap().iter().find(|check| check["check"] == "open_loop").unwrap();
-    assert!(check["detail"].as_str().unwrap().contains("350 arrivals asked for in 3 phases"), "{check}");
+    assert!(check["detail"].as_str().unwrap().contains("350 arrivals requested in 3 phases"), "{check}");
 }
 
 /// Asserts that each exported interval of half a second names its phase: of 2 s, 1 s and 2 s.
@@ -164,7 +164,7 @@ fn assert_full_cycle(url: &str) {
     assert!(shown.contains("hold 50/s 1s") && shown.contains("behind"), "{shown}");
     run_ok(&desk, &["report", id, "--output", "page.html"]);
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
-    assert!(page.contains("asked for") && page.contains("ramp 0/s..200/s 2s"));
+    assert!(page.contains("requested") && page.contains("ramp 0/s..200/s 2s"));
     let csv = run_ok(&desk, &["report", id, "--format", "csv"]);
     assert_eq!(csv.lines().filter(|line| line.contains(id)).count(), 4, "{csv}");
     intervals_name_their_phase(&desk, id);
@@ -199,7 +199,7 @@ fn faults_of_a_schedule_are_told_with_their_place() {
     for (set, says) in [
         ("workload.phases=csv wrong.csv", "wrong.csv:2:3: workload.phases: fast: not a rate"),
         ("workload.phases=csv none.csv", "none.csv: workload.phases: the schedule cannot be read"),
-        ("workload.phases=hold 5 1s", "number 1 of the list: \"5\" is not a rate"),
+        ("workload.phases=hold 5 1s", "entry 1 of the list: \"5\" is not a rate"),
     ] {
         let error = run_refused(&desk, &["run", "--target", "sqlite::memory:", "--set", set]);
         assert!(error.contains(says), "{error}");

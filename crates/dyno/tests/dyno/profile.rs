@@ -112,7 +112,7 @@ fn the_embedded_engine_is_seen_in_this_program() {
     assert!(list(profile, "symbols").iter().any(|one| of_engine(&one)), "{:#?}", list(profile, "symbols"));
     // In the terminal and on the page.
     let shown = desk.dyno(&["show", "last"]).out;
-    assert!(shown.contains("where the processors' time went") && shown.contains("sqlite3"), "{shown}");
+    assert!(shown.contains("CPU profile") && shown.contains("sqlite3"), "{shown}");
     assert_eq!(desk.dyno(&["report", "last", "-o", "page.html"]).code, 0);
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
     assert!(page.contains("flame graph") && page.contains("<title>dyno: "), "no flame graph");

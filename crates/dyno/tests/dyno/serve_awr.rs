@@ -64,21 +64,21 @@ fn each_line_has_its_difference_and_what_is_no_change_of_one_database_has_none()
     let table = desk.dyno(&["awr", "diff", "a.txt", "b.txt"]).out;
     assert!(table.contains("+1,201") && table.contains("only in A"), "{table}");
 
-    for (other, why) in [(c, "a restart between"), (d, "other databases: SHOP and TILL")] {
+    for (other, why) in [(c, "a restart in between"), (d, "different databases: SHOP and TILL")] {
         let diff = web.get(&format!("/api/v1/awr/diff?a={a}&b={other}")).json();
         assert!(diff["comparable"] == false && diff["cautions"].to_string().contains(why), "{diff:#}");
         let all = diff["load_profile"].as_array().unwrap();
         assert!(all.iter().all(|line| line["per_s"]["difference"].is_null()), "{diff:#}");
         let page = web.get(&format!("/awr/diff?a={a}&b={other}")).body;
-        assert!(page.contains("No difference is shown") && !page.contains("+100.0"), "{page}");
+        assert!(page.contains("No differences are shown") && !page.contains("+100.0"), "{page}");
     }
     let diff_output = desk.dyno(&["awr", "diff", "b.txt", "c.txt"]);
     assert!(
-        diff_output.err.contains("a restart between") && !diff_output.out.contains("-1,201"),
+        diff_output.err.contains("a restart in between") && !diff_output.out.contains("-1,201"),
         "{diff_output:#?}"
     );
     let anyway = desk.dyno(&["awr", "diff", "b.txt", "c.txt", "--anyway"]);
-    assert!(anyway.err.contains("a restart between") && anyway.out.contains("-1,201"), "{anyway:#?}");
+    assert!(anyway.err.contains("a restart in between") && anyway.out.contains("-1,201"), "{anyway:#?}");
     let anyway = web.get(&format!("/api/v1/awr/diff?a={b}&b={c}&anyway=true")).json();
     assert_eq!(line(&anyway["load_profile"], "name", "user calls")["per_s"]["change_pct"], -50.0);
     assert_eq!(web.get(&format!("/awr/diff?a={a}&b=none")).status, 404);

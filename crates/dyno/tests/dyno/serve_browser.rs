@@ -52,8 +52,9 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
     start_job(&mut browser, &address, "soon", "check");
     browser.wait_until_true("document.querySelector('.field.wrong .problem')");
     start_job(&mut browser, &address, "10m", "check");
-    browser
-        .wait_until_true("document.querySelector('#answer .line').textContent.includes('It can be started')");
+    browser.wait_until_true(
+        "document.querySelector('#answer .line').textContent.includes('The job can be started')",
+    );
     browser.click("button[value=start]");
     browser.wait_until_true("document.querySelector('#charts.live')");
     let has_figures = "!['–', null].includes(document.querySelector('[data-live=rate]')?.textContent.trim())";
@@ -153,7 +154,7 @@ fn every_page_is_for_those_who_see_little_or_have_a_keyboard_only() {
     browser.wait_until_true("location.search === '?kind=sweep' && document.querySelector('#pick button')");
     let focus_script = "(() => { const at = document.activeElement, style = getComputedStyle(at); return style.outlineStyle !== 'none' && at.checkVisibility() ? at.getAttribute('aria-label') ?? at.textContent : 'unseen'; })()";
     browser.press("Tab");
-    assert_eq!(browser.run(focus_script), "To the content", "what skips the navigation comes first");
+    assert_eq!(browser.run(focus_script), "Skip to content", "what skips the navigation comes first");
     wait_until("the tick of the card by the keyboard", || {
         browser.press("Tab");
         let at = browser.run(focus_script);

@@ -107,10 +107,10 @@ fn commands_run_only_once_these_very_ones_were_agreed_to() {
             "what it would run is shown: {answer:#?}"
         );
     };
-    refused(&study, "nobody has agreed to them");
+    refused(&study, "are not confirmed");
     study["confirmed"] = commands["mark"].clone();
     study["params"]["port"] = json!("54997");
-    refused(&study, "other commands than those that were agreed to");
+    refused(&study, "the commands differ from those that were confirmed");
     study["params"]["port"] = json!("54998");
     let waits = web.start_job(&study);
     assert_eq!(web.job(&waits)["job"]["state"], "queued", "it has the machine to itself");
@@ -124,7 +124,7 @@ fn commands_run_only_once_these_very_ones_were_agreed_to() {
     let mut kills =
         json!({ "kind": "prove", "target": "target", "proof": "durability", "kill_command": "touch taken" });
     let page = web.post("/api/v1/check", &kills).json();
-    refused(&kills, "nobody has agreed to them");
+    refused(&kills, "are not confirmed");
     kills["confirmed"] = page["made"]["commands"]["mark"].clone();
     let waits = web.start_job(&kills);
     assert_eq!(web.post(&format!("/api/v1/jobs/{waits}/stop"), &json!({})).status, 200);

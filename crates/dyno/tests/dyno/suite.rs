@@ -74,7 +74,7 @@ fn assert_suite_results(url: &str, some: &[&str], absent: &[&str]) {
         }
     }
     let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
-    assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
+    assert!(dropped.err.contains("contains nothing that Dyno created"), "{dropped:#?}");
     // The stored suite shows what was printed then.
     let (_, shown) = desk.json(&["show", "suite-"]);
     assert_eq!(shown["conclusions"][0]["figures"]["tests"], suite_result["tests"]);
@@ -239,14 +239,14 @@ fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
         (
             "mix = \"good\"",
             "mixx = \"good\"",
-            "tests.toml:12:1: test.mine-good.mixx: there is no such key; did you mean mix?",
+            "tests.toml:12:1: test.mine-good.mixx: unknown key; did you mean mix?",
         ),
-        ("p95 <= 10ms", "p95 <= soon", "tests.toml:3: test.mine-bad: \"p95 <= soon\" is no limit"),
+        ("p95 <= 10ms", "p95 <= soon", "tests.toml:3: test.mine-bad: invalid limit \"p95 <= soon\""),
         ("units = 2", "units = 0", "tests.toml:11:9: test.mine-good.units: 0 is not a whole number from 1"),
-        ("unit = \"rows\"", "metric = \"iops\"", "test.mine-good: there is no measure iops"),
+        ("unit = \"rows\"", "metric = \"iops\"", "test.mine-good: unknown measure iops"),
         ("title = \"One that works\"\n", "", "test.mine-good: title is missing; write title = "),
         ("test.mine-good", "test.Mine", "a test is named by small letters, digits and -"),
-        ("mix = \"good\"", "plan = { \"workload.work_units\" = 1 }", "there is no key workload.work_units"),
+        ("mix = \"good\"", "plan = { \"workload.work_units\" = 1 }", "unknown key workload.work_units"),
     ] {
         let dir = write_tests(&desk, &PAGE.replace(from, to));
         let output = desk.dyno(&suite_args(&url, &["--from", &dir]));
@@ -284,7 +284,10 @@ fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
 
     assert_eq!(desk.dyno(&load("workload.scale=3")).code, 0);
     let output = desk.dyno(&args);
-    assert!(output.code == 2 && output.err.contains("that the suite did not make (scale 3)"), "{output:#?}");
+    assert!(
+        output.code == 2 && output.err.contains("that the suite did not create (scale 3)"),
+        "{output:#?}"
+    );
     assert_eq!(desk.dyno(&["list"]).out.trim(), "", "nothing was run before that was seen");
 
     assert_eq!(desk.dyno(&load("workload.scale=2")).code, 0);
@@ -294,7 +297,7 @@ fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
         let set = format!("workload.folder={folder}");
         desk.dyno(&["drop", "--yes", "--target", &url, "--set", &set, "--set", "workload.scale=2"]).err
     };
-    assert!(left("@suite/cpu").contains("holds nothing of Dyno's"));
+    assert!(left("@suite/cpu").contains("contains nothing that Dyno created"));
     assert!(left("@tpcb").contains("removed "), "it was there before");
 }
 
@@ -309,7 +312,7 @@ fn a_platform_is_held_against_what_a_good_suite_gave() {
     let written = desk.dyno(&["health", "--init", "--room", "50"]);
     assert!(written.code == 0 && written.err.contains("1 expectations"), "{written:#?}");
     let again = desk.dyno(&["health", "--init"]);
-    assert!(again.code == 2 && again.err.contains("is there already"), "{again:#?}");
+    assert!(again.code == 2 && again.err.contains("already exists"), "{again:#?}");
     let page = desk.file("sheet.html");
     let good = desk.dyno(&["health", "last", "-o", &page.display().to_string()]);
     assert!(good.code == 0 && good.out.contains("1 of 1 expectations are met"), "{good:#?}");
@@ -327,7 +330,7 @@ fn a_platform_is_held_against_what_a_good_suite_gave() {
     desk.write("expect.toml", "expect = [\n  \"cpu-integer >= 5\",\n  \"cpu-integer => 5\",\n]\n");
     let wrong = desk.dyno(&["health"]);
     assert!(
-        wrong.code == 2 && wrong.err.contains("expect.toml:3: \"cpu-integer => 5\" is no expectation"),
+        wrong.code == 2 && wrong.err.contains("expect.toml:3: invalid expectation \"cpu-integer => 5\""),
         "{wrong:#?}"
     );
 }
@@ -361,10 +364,13 @@ fn the_same_tests_are_run_on_one_target_and_on_all() {
         assert_eq!(targets, test["page"]["nodes"].as_u64().map(|nodes| nodes as usize), "{runs:#}");
     }
     let shown = desk.dyno(&["show", "suite-"]).out;
-    assert!(shown.contains("more targets beside one") || shown.contains("what one target does"), "{shown}");
+    assert!(
+        shown.contains("several targets compared with one") || shown.contains("what one target does"),
+        "{shown}"
+    );
     for url in urls {
         let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
-        assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
+        assert!(dropped.err.contains("contains nothing that Dyno created"), "{dropped:#?}");
     }
     // Expectations refer to tests by name.
     assert_eq!(desk.dyno(&["health", "--init", "suite-"]).code, 0);

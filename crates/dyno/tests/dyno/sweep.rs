@@ -98,7 +98,7 @@ fn every_point_is_run_recorded_and_shown() {
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
     assert_conclusion(&desk, "sweep", "at most ");
     let again = desk.dyno(&["sweep", "--resume", "last"]);
-    assert!(again.err.contains("nothing is left"), "{again:#?}");
+    assert!(again.err.contains("no runs remain"), "{again:#?}");
 }
 
 #[test]

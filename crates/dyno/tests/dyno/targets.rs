@@ -122,7 +122,7 @@ fn what_is_wrong_with_one_target_names_it() {
     let unloaded = desk.dyno(&args("run", &urls, &[]));
     assert_eq!(unloaded.code, 3, "{unloaded:#?}");
     assert!(
-        unloaded.err.contains(&format!("target 1 ({}): the target holds no data", urls[0])),
+        unloaded.err.contains(&format!("target 1 ({}): the target contains no Dyno data", urls[0])),
         "{unloaded:#?}"
     );
     // The same database under another name would count every operation twice.
@@ -195,7 +195,7 @@ fn a_standby_reads_and_the_primary_writes() {
         assert!(record["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap().contains("standby"));
         let alone = [urls[1].clone()];
         let refused = desk.dyno(&args("run", &alone, &["--set", "workload.update_pct=30"]));
-        assert_eq!((refused.code, refused.err.contains("takes reads only")), (2, true), "{refused:#?}");
+        assert_eq!((refused.code, refused.err.contains("accepts only reads")), (2, true), "{refused:#?}");
         let dropped = desk.dyno(&args("drop", &urls, &[&shared[..], &["--yes"]].concat()));
         assert_eq!(dropped.code, 0, "{dropped:#?}");
         drop(standby);
@@ -292,7 +292,7 @@ fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
     let targets = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
     let sets = ["--set", "run.sessions_per_schema=2"];
     let output = desk.dyno(&[&killed[..], &targets, &sets].concat());
-    assert!(output.code == 2 && output.err.contains("one server is killed"), "{output:#?}");
+    assert!(output.code == 2 && output.err.contains("proof kills one server"), "{output:#?}");
 
     let standby = new.standby();
     let urls = [new.url(), standby.url()];
@@ -329,5 +329,5 @@ fn a_sweep_drives_one_target_and_then_two_of_them() {
     driven.sort_by(f64::total_cmp);
     assert_eq!(driven, [1.0, 1.0, 2.0, 2.0]);
     let beyond = desk.dyno(&args("run", &urls, &["--set", "target.count=3"]));
-    assert!(beyond.code == 2 && beyond.err.contains("3 targets of a list of 2"), "{beyond:#?}");
+    assert!(beyond.code == 2 && beyond.err.contains("3 targets, but target.urls has only 2"), "{beyond:#?}");
 }

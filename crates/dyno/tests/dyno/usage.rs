@@ -160,7 +160,7 @@ fn options_before_and_behind_a_command_all_count() {
         assert!(output.err.contains("--set data.scale=99Q: not a size"), "{args:?}: {}", output.err);
     }
     let two = desk.dyno(&["--target", "sqlite:a.db", "check", "--target", "sqlite:a.db"]);
-    assert!(two.code == 2 && two.err.contains("numbers 1 and 2 of the list are the same"), "{two:#?}");
+    assert!(two.code == 2 && two.err.contains("entries 1 and 2 of the list are the same"), "{two:#?}");
     let twice = desk.dyno(&["--plan", "dyno.toml", "check", "--plan", "other.toml"]);
     assert!(twice.code == 2 && twice.err.contains("--plan"), "{twice:#?}");
 }

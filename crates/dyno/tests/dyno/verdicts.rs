@@ -56,7 +56,7 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
     assert!(
         written.contains("<svg")
             && written.contains("server-lookup")
-            && written.contains("not measured here")
+            && written.contains("measured elsewhere")
     );
 
     // The figures equal those in the suite's own table.
@@ -103,7 +103,7 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
         "server-lookup",
         "Price",
         "EUR",
-        "No price is known of new",
+        "No price is known for new",
         "Not measured",
         "<svg",
     ] {
@@ -142,7 +142,7 @@ fn what_cannot_be_held_against_each_other_is_refused_with_the_way_out() {
         assert_eq!(output.code, 2, "{output:#?}");
         assert!(output.err.contains(words), "{output:#?}");
     };
-    refused(&["scorecard", "last", "variant:none"], "names no suite that has a result");
+    refused(&["scorecard", "last", "variant:none"], "does not name a suite with a result");
     refused(&["scorecard", "last", "variant:old", "--figure", "all"], "most, optimum or alone");
     refused(&["price", "none.toml"], "`dyno price --init` writes an example");
     let prices = desk.file("prices.toml").display().to_string();

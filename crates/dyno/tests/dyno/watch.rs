@@ -96,9 +96,9 @@ fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
     load_postgres(&server);
     wait_until_written(&mut running);
     server.stop();
-    running.wait_for_line("the database is away");
+    running.wait_for_line("the database is unreachable");
     server.restart();
-    running.wait_for_line("is there again");
+    running.wait_for_line("is reachable again");
     load_postgres(&server);
     let output = interrupt(running);
     let lines: Vec<Value> = output.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -114,11 +114,11 @@ fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
     let gap_s = watched["gaps"][0]["seconds"].as_f64().unwrap();
     assert!((known_s + gap_s - record["window"]["seconds"].as_f64().unwrap()).abs() < 1e-6);
     let shown = desk.dyno(&["show", "last"]);
-    assert!(shown.out.contains("Nothing is known of"), "{}", shown.out);
+    assert!(shown.out.contains("No data for"), "{}", shown.out);
     let page = desk.dyno(&["report", "last", "-o", "page.html"]);
     assert_eq!(page.code, 0, "{page:#?}");
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
-    assert!(page.contains("Transactions over time") && page.contains("Nothing is known of"));
+    assert!(page.contains("Transactions over time") && page.contains("No data for"));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn assert_check_steps(desk: &TestEnv, url: &str, make: impl FnOnce(&str)) {
         "{}",
         missing_tables.out
     );
-    assert!(missing_tables.out.contains("set it up there first"), "{}", missing_tables.out);
+    assert!(missing_tables.out.contains("set up the workload on the target first"), "{}", missing_tables.out);
     make(&setup);
     let (code, json) = desk.json(&["workload", "check", "shop", "--target", url]);
     assert_eq!(code, 0, "{json:#}");
@@ -159,7 +159,7 @@ fn a_parameter_of_sqlite_alone_is_not_null_without_a_word() {
     let output = desk.dyno(&["workload", "check", "w", "--target", "sqlite:a.db"]);
     assert_eq!(output.code, 3, "{output:#?}");
     let expected =
-        "w/workload.toml:5:8: SQLite refuses t_1: statement t_1 has 2 marks of parameters, and 1 types";
+        "w/workload.toml:5:8: SQLite refuses t_1: statement t_1 has 2 parameter markers, but 1 types";
     assert!(output.out.contains(expected), "{}", output.out);
 }
 

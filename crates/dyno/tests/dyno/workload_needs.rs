@@ -136,7 +136,7 @@ fn check_and_run_agree_about_a_standby() {
                 let args = [&[command], &args[..]].concat();
                 let output = desk.dyno(&if command == "run" { short_run_args(&args) } else { args });
                 assert_eq!(output.code, code, "{command} {folder}: {output:#?}");
-                let refused = output.err.contains("it takes reads only, and pay writes");
+                let refused = output.err.contains("it accepts only reads, and pay writes");
                 assert_eq!(refused, code == 2, "{command} {folder}: {output:#?}");
             }
         }
@@ -159,7 +159,7 @@ fn standby_takes_the_mix_that_only_reads() {
             assert_eq!(checked.code, code, "{mix}: {checked:#?}");
             let run = desk.dyno(&short_run_args(&[&["run"], &args[..]].concat()));
             assert_eq!(run.code, code, "{mix}: {run:#?}");
-            let refused = run.err.contains("it takes reads only, and key-value writes");
+            let refused = run.err.contains("it accepts only reads, and key-value writes");
             assert_eq!(refused, code == 2, "{mix}: {run:#?}");
         }
     }
@@ -206,6 +206,6 @@ fn errors_are_the_reason_when_no_transaction_ends_well() {
     let (code, record) = desk.json(&short_run_args(&args));
     assert_ne!(code, 0, "{record:#}");
     let operations = find_check(&record, "operations")["detail"].as_str().unwrap();
-    assert!(operations.contains("40001") && operations.contains("remove the cause"), "{operations}");
+    assert!(operations.contains("40001") && operations.contains("fix the cause"), "{operations}");
     assert!(!operations.contains("work_unit"), "{operations}");
 }

@@ -117,7 +117,7 @@ fn rows_that_came_and_went_are_counted_on_both_sides() {
                     .insert(Counter::RedoBytes, moved(Counter::RedoBytes, updated + 299 * 19 * 41));
             }),
         ),
-        ("rows_left", Fail, "done twice", churned(|r| r.whole.as_mut().unwrap().rows_left = Some(9))),
+        ("rows_left", Fail, "applied twice", churned(|r| r.whole.as_mut().unwrap().rows_left = Some(9))),
         (
             "rows_churned_whole",
             Fail,

@@ -86,7 +86,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
     assert_eq!(invariant_check.status, Warn, "nothing was found to be broken");
     assert_eq!(
         invariant_check.detail,
-        "unknown: money was 20000 before, and could not be asked for: no connection"
+        "unknown: money was 20000 before, and could not be queried: no connection"
     );
 }
 
@@ -136,7 +136,7 @@ fn a_certain_invariant_says_whether_the_run_broke_it() {
     };
     assert_eq!(check_invariant(Some("0"), "0"), (Pass, "torn hold".to_owned()));
     let (status, words) = check_invariant(Some("0"), "3");
-    assert!(status == Fail && words.starts_with("broken by the run: torn is 3 and has to be 0"), "{words}");
+    assert!(status == Fail && words.starts_with("broken by the run: torn is 3 and must be 0"), "{words}");
     let (status, words) = check_invariant(Some("3"), "3");
     assert!(
         status == Fail && words.starts_with("broken before the run: torn was 3 before and is 3"),
@@ -181,7 +181,11 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
     );
     // A trigger that writes in addition, or another session.
     let more = find(&learned_run(None, 64.0, 0.0, 20_000), "expected");
-    assert!(more.status == Warn && more.detail.contains("others do it beside the run"), "{}", more.detail);
+    assert!(
+        more.status == Warn && more.detail.contains("other sessions add to the count"),
+        "{}",
+        more.detail
+    );
     // The excess counts as background activity, and all other counters of the database are marked
     // with it.
     let judged = |mut record: RunRecord| {
@@ -226,7 +230,7 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
     // Declared effects take precedence over learned ones.
     assert_eq!(find(&learned_run(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
     let wrong = find(&learned_run(Some(3.0), 64.0, 0.0, 0), "expected");
-    assert!(wrong.status == Fail && wrong.detail.contains("what the workload says"), "{}", wrong.detail);
+    assert!(wrong.status == Fail && wrong.detail.contains("what the workload states"), "{}", wrong.detail);
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn rows_that_transactions_no_longer_find_are_noticed() {
     let operations = fixture::postgres().ops.values().map(|ops| ops.count).max().unwrap();
     assert_eq!(find(&record(2.0, 2 * operations), "rows_found").status, Pass);
     let few = find(&record(2.0, operations / 2), "rows_found");
-    assert!(few.status == Warn && few.detail.contains("somebody deleted rows"), "{few:?}");
+    assert!(few.status == Warn && few.detail.contains("check whether rows were deleted"), "{few:?}");
     assert_eq!(find(&record(2.0, 0), "rows_found").status, Fail, "the table was emptied");
     assert_eq!(find(&record(0.0, 0), "rows_found").status, Skipped, "nothing was ever read");
 }
@@ -346,7 +350,7 @@ fn spoiled_counts_are_found() {
     check_cases(vec![
         ("commits", Fail, "are missing", sqlite(|r| shift(r, Commits, -500))),
         ("commits", Warn, "1 are missing", sqlite(|r| shift(r, Commits, -1))),
-        ("commits", Fail, "more: others", sqlite(|r| shift(r, Commits, 500))),
+        ("commits", Fail, "more: other sessions", sqlite(|r| shift(r, Commits, 500))),
         ("commits", Fail, "are missing", postgres(|r| shift(r, Commits, -500))),
         ("commits", Pass, "6 more are within", postgres(|r| shift(r, Commits, 6))),
         // Through a pooler each session may cause some more.
@@ -360,8 +364,8 @@ fn spoiled_counts_are_found() {
             }),
         ),
         ("commits", Warn, "1 are missing", postgres(|r| shift(r, Commits, -1))),
-        ("commits", Warn, "more: others", postgres(|r| shift(r, Commits, 300))),
-        ("commits", Fail, "more: others", postgres(|r| shift(r, Commits, 5_000))),
+        ("commits", Warn, "more: other sessions", postgres(|r| shift(r, Commits, 300))),
+        ("commits", Fail, "more: other sessions", postgres(|r| shift(r, Commits, 5_000))),
         ("commits_whole", Fail, "1 are missing", sqlite(|r| shift_whole(r, Commits, -1))),
         ("commits_whole", Fail, "1 are missing", postgres(|r| shift_whole(r, Commits, -1))),
         (
@@ -374,7 +378,7 @@ fn spoiled_counts_are_found() {
             }),
         ),
         ("logical_reads", Fail, "fewer than the rows", postgres(|r| shift(r, LogicalReads, -100_000))),
-        ("others", Fail, "others had 9,000,000", postgres(|r| shift(r, LogicalReads, 9_000_000))),
+        ("others", Fail, "other sessions caused 9,000,000", postgres(|r| shift(r, LogicalReads, 9_000_000))),
         ("logical_reads_whole", Fail, "fewer", sqlite(|r| shift_whole(r, LogicalReads, -1_400_000))),
         ("heap_reads", Fail, "fewer than the rows", postgres(native("dyno.rows.heap_blks_hit", -20_000.0))),
         ("rows_updated", Fail, "are missing", postgres(native("dyno.rows.n_tup_upd", -2_000.0))),
@@ -386,7 +390,7 @@ fn spoiled_counts_are_found() {
                 r.counters.native.remove("dyno.rows.n_tup_upd");
             }),
         ),
-        ("rows_updated", Fail, "more: others", sqlite(|r| shift(r, RowsWritten, 50_000))),
+        ("rows_updated", Fail, "more: other sessions", sqlite(|r| shift(r, RowsWritten, 50_000))),
         ("rows_updated_whole", Fail, "1 are missing", sqlite(|r| shift_whole(r, RowsWritten, -1))),
         // Some row counters lose one now and then, but none loses many.
         ("rows_updated_whole", Pass, "1 less, as rows are", sqlite(|r| missing_rows(r, fuzzy(), 1))),
@@ -574,7 +578,7 @@ fn workers_that_commit_are_allowed_for_where_there_are_such() {
     assert_eq!(find(&vacuumed(1.0), "commits").status, Warn, "18 more than a round and one vacuum take");
     let without = find(&more(false), "commits");
     assert_eq!(without.status, Warn, "{without:?}");
-    assert!(without.detail.contains("6 more: others commit"), "{without:?}");
+    assert!(without.detail.contains("6 more: other sessions commit"), "{without:?}");
 }
 
 #[test]
@@ -652,7 +656,7 @@ fn commits_of_parallel_workers_are_those_that_were_learned() {
         })
     };
     let two = find(&record(3.0, 2.0), "commits");
-    assert!(two.status == Pass && two.detail.contains("more are of parallel workers"), "{two:?}");
+    assert!(two.status == Pass && two.detail.contains("more come from parallel workers"), "{two:?}");
     assert_eq!(find(&record(3.0, 1.0), "commits").status, Pass, "under load there are fewer");
     assert_ne!(find(&record(3.0, 4.0), "commits").status, Pass, "others commit, too");
     assert_ne!(find(&record(1.0, 2.0), "commits").status, Pass, "a statement alone had no workers");

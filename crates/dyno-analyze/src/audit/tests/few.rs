@@ -38,7 +38,7 @@ fn commits_within_an_allowance_of_as_many_prove_nothing() {
     check_cases(vec![
         ("commits", Skipped, "database counted 24", few(5, 2, commits(24))),
         ("commits", Pass, "database counted 7", few(5, 2, commits(7))),
-        ("commits", Fail, "others commit", few(5, 2, commits(900))),
+        ("commits", Fail, "other sessions commit", few(5, 2, commits(900))),
         ("commits", Pass, "database counted 1,017", few(800, 200, commits(1_017))),
     ]);
 }
@@ -73,7 +73,7 @@ fn a_window_shorter_than_what_is_allowed_is_not_judged() {
 fn shares_of_a_few_operations_are_not_judged() {
     check_cases(vec![
         ("mix", Skipped, "7 operations are too few", few(5, 2, |_| ())),
-        ("mix", Pass, "asked for", few(800, 200, |_| ())),
+        ("mix", Pass, "requested", few(800, 200, |_| ())),
     ]);
 }
 

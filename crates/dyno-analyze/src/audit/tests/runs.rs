@@ -21,7 +21,7 @@ fn spoiled_work_is_found() {
             }),
         ),
         ("mix", Warn, "more than chance", postgres(|r| ops(r, "update").count = 2_500)),
-        ("mix", Fail, "asked for 0 % updates", postgres(|r| asked(r, "update", 0))),
+        ("mix", Fail, "requested 0 % updates", postgres(|r| asked(r, "update", 0))),
         (
             "series_sum",
             Fail,
@@ -44,7 +44,7 @@ fn spoiled_work_is_found() {
         (
             "physical_reads",
             Warn,
-            "others read",
+            "other programs read",
             postgres(|r| {
                 r.hosts[0].counters.insert("device.vda.read_bytes".into(), 9e9);
             }),
@@ -68,7 +68,7 @@ fn spoiled_times_are_found() {
         (
             "littles_law",
             Warn,
-            "to waiting for a processor, or to Dyno's own requests, which wait for locks of the catalog",
+            "to waiting for a processor, or to Dyno's own requests, which may wait for catalog locks",
             postgres(|r| window(r).busy_s = 30.0),
         ),
         (
@@ -145,7 +145,7 @@ fn spoiled_times_are_found() {
         (
             "open_loop",
             Fail,
-            "phase 2: 880 operations were due, and the schedule asks for 900",
+            "phase 2: 880 operations were due, but the schedule requests 900",
             postgres(|r| {
                 r.plan.workload.arrivals = Arrivals::Constant;
                 r.phases = phases([(100.0, 100, 0), (900.0, 880, 0)]);
@@ -170,17 +170,17 @@ fn spoiled_times_are_found() {
         (
             "open_loop",
             Pass,
-            "999/s asked for",
+            "999/s requested",
             postgres(|r| {
                 r.plan.workload.rate = Some(Rate(999.0));
                 window(r).overdue = Some((4, 4));
             }),
         ),
-        ("open_loop", Pass, "999/s asked for", postgres(|r| r.plan.workload.rate = Some(Rate(999.0)))),
+        ("open_loop", Pass, "999/s requested", postgres(|r| r.plan.workload.rate = Some(Rate(999.0)))),
         (
             "open_loop",
             Warn,
-            "response times contain",
+            "response times include",
             postgres(|r| {
                 r.plan.workload.rate = Some(Rate(1_000.0));
                 r.plan.workload.arrivals = Arrivals::Poisson;
@@ -283,7 +283,7 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
         // A session that was stuck has not reported what it did beside its operations.
-        ("commits", Skipped, "across an edge", postgres(|r| window(r).edge_late = (0, 1))),
+        ("commits", Skipped, "across a window boundary", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "rates of the database's counters are left out", postgres(read_late)),
         (
             "edges",
@@ -297,7 +297,7 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
         (
             "others_test_tables",
             Fail,
-            "others read them too",
+            "other sessions read them too",
             postgres(|r| {
                 read_late(r);
                 let whole = &mut r.whole.as_mut().unwrap().counters.portable;
@@ -320,8 +320,8 @@ fn spoiled_windows_are_found() {
         ("data", Warn, "20 of 30", postgres(|r| r.targets[0].data_note = Some(moved))),
         ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
-        ("edges", Fail, "nobody knows", postgres(|r| window(r).edge_late = (0, 1))),
-        ("edges", Warn, "follow from what they hold", postgres(|r| hold(r, 0.9))),
+        ("edges", Fail, "is unknown", postgres(|r| window(r).edge_late = (0, 1))),
+        ("edges", Warn, "follow from their content", postgres(|r| hold(r, 0.9))),
         ("edges", Fail, "a part of the window only", postgres(|r| hold(r, 0.05))),
         ("edges", Warn, "longer run.time", postgres(|r| window(r).edge_us_max = (90_000.0, 150_000.0))),
         ("edges", Warn, "worked 9.70 s on average", postgres(|r| window(r).work_s = Some(9.7))),
@@ -395,7 +395,7 @@ fn spoiled_windows_are_found() {
         (
             "counters_epoch",
             Skipped,
-            "restarted in an outage, and its counters began again: server.started was a",
+            "restarted in an outage, and its counters started from zero: server.started was a",
             postgres(|r| {
                 r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
                 r.outages.push(dyno_record::Outage::default());
@@ -501,7 +501,7 @@ fn spoiled_windows_are_found() {
         (
             "errors",
             Pass,
-            "done anew",
+            "repeated",
             postgres(|r| {
                 ops(r, "all").errors = 50;
                 r.errors.push(tally("retryable", 60, 0));
@@ -516,7 +516,7 @@ fn spoiled_windows_are_found() {
                 r.errors.push(tally("retryable", 200, 0));
             }),
         ),
-        ("errors", Fail, "describe failing", postgres(|r| ops(r, "all").errors = 5_000)),
+        ("errors", Fail, "describe failed operations", postgres(|r| ops(r, "all").errors = 5_000)),
         ("errors", Warn, "reconnects: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
     ]);
 }

@@ -27,7 +27,7 @@ fn busy_client(record: &mut RunRecord) {
 
 #[test]
 fn ways_out_fit_the_workload() {
-    let errors = "24 failed, most often with 40001 (deadlock): remove the cause of the errors";
+    let errors = "24 failed, most often with 40001 (deadlock): fix the cause of the errors";
     for (check, record, expected, unexpected) in [
         ("operations", postgres(|r| r.ops.clear()), "(workload.work_unit, data.scan_scale)", "failed"),
         ("operations", postgres(fail_all), errors, "work_unit"),

@@ -96,8 +96,8 @@ fn answered_by_page_cache(points: &[MeasuredPoint], way_out: &str) -> Option<Str
 fn unverified(points: &[MeasuredPoint], way_out: &str) -> Option<String> {
     let reason = points.iter().flat_map(|point| &point.runs).find_map(|run| run.unverified_reads.as_ref())?;
     Some(format!(
-        "the database reads through the operating system's page cache, and nobody can tell what storage answered ({reason}); \
-         {way_out}"
+        "the database reads through the operating system's page cache, and the share that storage answered \
+         is unknown ({reason}); {way_out}"
     ))
 }
 
@@ -125,7 +125,7 @@ fn failure_note(test: &SuiteTestResult) -> Option<String> {
         (None, Some(why), None) => Some(format!("no result: {why}")),
         (None, Some(why), Some(_)) => Some(format!("not all of its runs have a result: {why}")),
         (None, None, None) if test.steps.is_empty() => Some("not run".to_owned()),
-        (None, None, None) => Some("no result: none of its runs tells its key figure".to_owned()),
+        (None, None, None) => Some("no result: none of its runs reports its key figure".to_owned()),
         (None, None, Some(_)) => None,
     }
 }
@@ -148,7 +148,8 @@ pub(super) fn notes(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunR
         points.iter().flat_map(|point| &point.runs).filter_map(|run| run.page_cache_pct).reduce(f64::max);
     if let (Some("out"), Some(cached)) = (page.cache.as_deref(), cached) {
         notes.push(format!(
-            "up to {} % of what the database asked storage for came from the operating system's page cache",
+            "up to {} % of what the database requested from storage came from the operating system's page \
+             cache",
             percent(cached)
         ));
     }
@@ -192,9 +193,9 @@ fn unreported_note(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunRe
     let run = runs.iter().find(|run| first.runs.iter().any(|own| own.id == run.id))?;
     let why = match run.metrics.get(metric) {
         Some(Metric::Absent { absent }) => absent.as_str(),
-        _ => "the run does not tell",
+        _ => "the run does not report it",
     };
-    Some(format!("{} of {} steps do not tell {metric}: {why}", silent.len(), points.len()))
+    Some(format!("{} of {} steps do not report {metric}: {why}", silent.len(), points.len()))
 }
 
 /// The limits of most tests, as the end of a sentence:

@@ -89,9 +89,9 @@ pub(super) fn of_raw(
     };
     let more = match share_pct > MORE_FROM_PCT {
         true if test == RawTest::GroupCommit => {
-            ": more than its syncs, so that not each commit waited for one of its own"
+            ": more than its syncs, so not every commit waited for a sync of its own"
         }
-        true => ": more than the device gave, so that a cache answered",
+        true => ": more than the device gave, so a cache answered",
         false => "",
     };
     let asked_for = step.figures.get(name).copied().unwrap_or(value);
@@ -160,7 +160,7 @@ fn age(made: &RunRecord, runs: &[RunRecord]) -> String {
     let age = match at(made).zip(first).map(|(made, first)| first.duration_since(made).as_secs_f64()) {
         Some(seconds) if seconds >= 0.0 => format!("made {} before", coarse(seconds)),
         Some(_) => "made since".to_owned(),
-        None => "made nobody knows when".to_owned(),
+        None => "made at an unknown time".to_owned(),
     };
     let boot = |record: &RunRecord| record.host().facts.get("boot_id").cloned();
     let same_boot = runs.first().is_none_or(|run| boot(run) == boot(made));
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!((commit_share(1, 500.0).share_pct, commit_share(8, 500.0).share_pct), (50.0, 50.0));
         assert_eq!(commit_share(32, 4_500.0).share_pct, 50.0);
         let more = commit_share(1, 5_000.0);
-        assert!(more.exceeds_limit() && more.words.contains("not each commit waited"), "{more:?}");
+        assert!(more.exceeds_limit() && more.words.contains("not every commit waited"), "{more:?}");
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
         let raw_share = share(RawTest::SequentialRead, &step(1, &scan)).unwrap();
         assert!(
             raw_share.exceeds_limit()
-                && raw_share.words.ends_with("more than the device gave, so that a cache answered")
+                && raw_share.words.ends_with("more than the device gave, so a cache answered")
         );
         assert_eq!(
             share(RawTest::SequentialWrite, &step(1, &[("redo_mb_per_s", 10.0)])),

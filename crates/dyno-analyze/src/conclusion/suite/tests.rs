@@ -149,7 +149,7 @@ fn of_a_key_figure_that_falls_less_is_better_and_steps_without_it_are_told() {
     let of_reads = SuiteTestInfo { metric: Some(reads.into()), ..page("a") };
     let (conclusion, tests) = suite_of(vec![of_reads], &runs);
     assert_eq!(tests[0].most.map(|at| at.sessions), Some(1));
-    assert_eq!(conclusion.words, ["a: 1 of 2 steps do not tell physical_reads_per_s: nobody knows"]);
+    assert_eq!(conclusion.words, ["a: 1 of 2 steps do not report physical_reads_per_s: nobody knows"]);
 }
 
 #[test]

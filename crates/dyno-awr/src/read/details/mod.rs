@@ -123,7 +123,7 @@ pub(super) fn read(context: &mut Context, table: &AwrTable<'_>) {
         return;
     }
     let Some(Fitting { layout, columns, pdb }) = fitting(table, &title) else {
-        let message = format!("its columns are not known: {}", table.columns.join(" | "));
+        let message = format!("its columns are unknown: {}", table.columns.join(" | "));
         context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         return;
     };
@@ -245,7 +245,7 @@ fn time_ms(
 /// A line of text that does not match its captions.
 fn misfit(context: &mut Context, table: &AwrTable<'_>, row: &AwrTableRow<'_>) {
     if let Some(raw) = row.raw.filter(|raw| raw.bytes().any(|b| b.is_ascii_digit())) {
-        let message = format!("a line does not stand under the captions and is not read: {:?}", raw.trim());
+        let message = format!("a line does not match the column captions and was skipped: {:?}", raw.trim());
         context.issue(AwrIssueSeverity::Warning, &table.title, row.line, message);
     }
 }

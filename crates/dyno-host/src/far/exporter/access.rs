@@ -39,7 +39,7 @@ fn roots(way: &HostAccess, name: &str) -> Result<RootCerts, SourceError> {
     let wrong = |why: &str| {
         let words = format!("{name}: its ca, {}, {why}", file.display());
         SourceError::new(SourceErrorKind::Unproven, words)
-            .hint("name a file with the certificates of authorities, PEM")
+            .hint("name a PEM file with the certificates of the authorities")
     };
     let pem = std::fs::read(file).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let certificates = parse_pem(&pem).filter_map(|item| match item {

@@ -59,7 +59,7 @@ fn place(tree: &mut HostFileTree, samples: &ExporterSamples, path: &str) -> Resu
     let on = all.filter(|sample| place_path.starts_with(sample.label("mountpoint")));
     let deepest = on.max_by_key(|sample| Path::new(sample.label("mountpoint")).components().count());
     let Some(sample) = deepest else {
-        return Err(format!("it tells of no file system that {path} would be on"));
+        return Err(format!("it reports no file system that contains {path}"));
     };
     let device = sample.label("device");
     let known_device = device_of(tree, samples, device);
@@ -127,8 +127,8 @@ pub(super) fn missing(snapshot: &HostSnapshot) -> Vec<(String, String)> {
     ];
     let always = [
         ("nfs", "node_exporter's counters of NFS mounts are not read"),
-        ("processes", "node_exporter does not tell whose its processors were"),
-        ("settings", "node_exporter tells nothing of the kernel's settings and of the devices' queues"),
+        ("processes", "node_exporter does not report which processes used the processors"),
+        ("settings", "node_exporter does not report the kernel's settings and the devices' queues"),
     ];
     let absent =
         checks.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(name, _, why)| (name, why));

@@ -83,7 +83,7 @@ impl NodeExporterSource {
                 std::io::ErrorKind::TimedOut => SourceErrorKind::Late,
                 _ => SourceErrorKind::Unreachable,
             };
-            return Err(self.wrong(kind, &format!("its answer broke off: {error}")));
+            return Err(self.wrong(kind, &format!("its answer ended early: {error}")));
         }
         if bytes.len() as u64 > BYTES_MAX {
             let words = format!("it sent more than {} MiB", BYTES_MAX >> 20);
@@ -92,7 +92,7 @@ impl NodeExporterSource {
         let samples = ExporterSamples::of(&String::from_utf8_lossy(&bytes));
         if samples.value("node_time_seconds").is_none() && samples.value("node_boot_time_seconds").is_none() {
             return Err(self
-                .wrong(SourceErrorKind::Nonsense, "what answers there is no node_exporter")
+                .wrong(SourceErrorKind::Nonsense, "the server that answers is not a node_exporter")
                 .hint(NOT_IT));
         }
         let far =
@@ -125,7 +125,7 @@ impl NodeExporterSource {
             ureq::Error::HostNotFound => (SourceErrorKind::Unreachable, "check its name"),
             _ => (
                 SourceErrorKind::Unreachable,
-                "check that node_exporter runs there, on which address and port, and that no firewall is between",
+                "check that node_exporter runs there, its address and port, and that no firewall blocks it",
             ),
         };
         self.wrong(kind, &error.to_string()).hint(hint)
@@ -137,11 +137,11 @@ fn is_of_tls(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::InvalidData
 }
 
-const NOT_LET_IN: &str = "write its user into the URL, and where the password is beside it: password_env = \"VARIABLE\" or \
-     password_file = \"FILE\"";
-const BY_TLS: &str = "if it speaks TLS, write node-exporter+https://HOST:PORT";
-const NOT_PROVEN: &str = "name the authority of its certificate, ca = \"FILE\", and the host as the certificate has it; one that \
-     speaks no TLS is node-exporter://HOST:PORT";
+const NOT_LET_IN: &str = "write the user into the URL, and the source of the password beside it: \
+                          password_env = \"VARIABLE\" or password_file = \"FILE\"";
+const BY_TLS: &str = "if it uses TLS, write node-exporter+https://HOST:PORT";
+const NOT_PROVEN: &str = "name the authority of its certificate, ca = \"FILE\", and the host as in the \
+                          certificate; without TLS, write node-exporter://HOST:PORT";
 const NOT_IT: &str = "name the address and port of Prometheus' node_exporter, 9100 by default";
 
 impl HostSource for NodeExporterSource {

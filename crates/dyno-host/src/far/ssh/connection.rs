@@ -153,9 +153,9 @@ impl SshConnection {
             }
             searched_bytes = (self.buffer.len() + 1).saturating_sub(end.len());
             if self.buffer.len() > bytes_max {
-                let words =
-                    format!("it sent more than {} MiB where a few kilobytes are the answer", bytes_max >> 20);
-                let hint = "look at what `sh -c` prints there: a login that talks, or a command that is forced on this key";
+                let words = format!("it sent more than {} MiB instead of a few kilobytes", bytes_max >> 20);
+                let hint = "check what `sh -c` prints there: a login script may print text, or this key may \
+                            have a forced command";
                 let error = self.wrong(SourceErrorKind::Nonsense, &words).hint(hint);
                 return Err(self.mark_failed(error));
             }
@@ -190,7 +190,7 @@ impl SshConnection {
             Some((first, middle, last))
         });
         let Some((first, middle, last)) = parts else {
-            let error = self.wrong(SourceErrorKind::Nonsense, "it answers with what was not asked");
+            let error = self.wrong(SourceErrorKind::Nonsense, "it sent an unexpected answer");
             return Err(self.mark_failed(error));
         };
         Ok(SshAnswer { text: middle.to_owned(), asked_ns, answered_ns, far: far_time(first, last) })

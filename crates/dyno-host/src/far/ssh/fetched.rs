@@ -120,14 +120,14 @@ pub(super) fn missing(
         match tree.place(name).map(|place| &place.lookup) {
             Some(Ok(())) => {}
             Some(Err(why)) => miss(&format!("place.{name}"), why.clone()),
-            None => miss(&format!("place.{name}"), format!("it does not say where {path} is")),
+            None => miss(&format!("place.{name}"), format!("it does not report where {path} is")),
         }
     }
     if ticks_per_s.is_none() {
-        miss("cpu.user_s", "getconf does not tell how long a tick of its clock is".into());
+        miss("cpu.user_s", "getconf does not report the length of a clock tick".into());
     }
-    miss("processes", "whose its processors were is not read there".into());
-    miss("cgroup", "limits of the database's control groups are not read there".into());
+    miss("processes", "the processes that used its processors are not read".into());
+    miss("cgroup", "limits of the database's control groups are not read".into());
     missing
 }
 

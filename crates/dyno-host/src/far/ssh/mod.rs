@@ -80,7 +80,7 @@ impl HostSource for SshSource {
             return Err(self
                 .connection
                 .wrong(SourceErrorKind::Unsupported, "there is no /proc on it")
-                .hint("counters are read on Linux; through node-exporter:// they come from elsewhere, too"));
+                .hint("counters are read on Linux only; for other systems use node-exporter://"));
         }
         self.root = Root::Fetched(Arc::new(tree));
         let located: Vec<Location> =
@@ -104,8 +104,8 @@ impl HostSource for SshSource {
         if snapshot.cpu.is_none() && snapshot.devices.is_empty() && snapshot.memory.is_none() {
             return Err(self
                 .connection
-                .wrong(SourceErrorKind::Nonsense, "it answers, but not with counters")
-                .hint("its /proc cannot be read by this user, or what logs in there is no shell"));
+                .wrong(SourceErrorKind::Nonsense, "it answers, but returns no counters")
+                .hint("this user cannot read /proc there, or the login does not start a shell"));
         }
         Ok(TimedHostSnapshot { snapshot, ..reading(&answer) })
     }

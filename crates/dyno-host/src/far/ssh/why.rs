@@ -16,21 +16,21 @@ const KNOWN: [(&str, Kind, &str); 12] = [
     (
         "Could not resolve hostname",
         Kind::Unreachable,
-        "check its name, or give it a Host in your configuration of ssh",
+        "check its name, or add a Host for it to your ssh configuration",
     ),
     ("Connection refused", Kind::Unreachable, "check that sshd runs there, and on which port"),
     ("timed out", Kind::Unreachable, NETWORK),
     ("No route to host", Kind::Unreachable, NETWORK),
     ("Network is unreachable", Kind::Unreachable, NETWORK),
-    ("Bad configuration option", Kind::Unsupported, "mend your configuration of ssh"),
-    ("Bad owner or permissions", Kind::Unsupported, "mend your configuration of ssh"),
+    ("Bad configuration option", Kind::Unsupported, "correct your ssh configuration"),
+    ("Bad owner or permissions", Kind::Unsupported, "correct your ssh configuration"),
 ];
 
-const KEY: &str = "nobody is asked for a password here: give the machine your key (ssh-copy-id), let ssh-agent hold it, or name it as \
-                   IdentityFile in your configuration of ssh, until `ssh -o BatchMode=yes HOST true` says nothing";
-const UNKNOWN: &str = "log in by hand once, and accept its key if its fingerprint is the right one";
-const CHANGED: &str =
-    "find out why its key is another one than before; then take the old one out by `ssh-keygen -R HOST`";
+const KEY: &str = "Dyno does not prompt for a password: give the host your key (ssh-copy-id), load it into \
+                   ssh-agent, or name it as IdentityFile in your ssh configuration, until `ssh -o \
+                   BatchMode=yes HOST true` prints nothing";
+const UNKNOWN: &str = "log in by hand once, and accept its key if its fingerprint is correct";
+const CHANGED: &str = "find out why its key changed; then remove the old key with `ssh-keygen -R HOST`";
 const NETWORK: &str = "check its address, the route and the firewall";
 
 /// Bytes as text, without characters that could affect a terminal.
@@ -56,7 +56,7 @@ pub(super) fn not_started(name: &str, error: &std::io::Error) -> SourceError {
 pub(super) fn late(name: &str, answered_once: bool) -> SourceError {
     let words = match answered_once {
         true => "it did not answer in time",
-        false => "it has not let us in within the time that there is for it",
+        false => "the login did not complete in time",
     };
     let hint = if answered_once { "" } else { NETWORK };
     SourceError::new(Kind::Late, format!("{name}: {words}")).hint(hint)
@@ -77,12 +77,17 @@ pub(super) fn connection_closed(
         return SourceError::new(*kind, format!("{name}: {its}")).hint(*hint);
     }
     let words = [line(message), line(printed)].into_iter().find(|words| !words.is_empty());
-    let words = words.map_or_else(|| "nothing was said".to_owned(), |words| format!("it said: {words}"));
+    let words = words.map_or_else(|| "no output".to_owned(), |words| format!("output: {words}"));
     match answered_once {
         true => SourceError::new(Kind::Lost, format!("{name}: the connection was lost ({words})"))
-            .hint("look at sshd's log there, and at the network between"),
-        false => SourceError::new(Kind::Denied, format!("{name}: the login ended before it answered ({words})"))
-            .hint("`ssh HOST sh -c true` has to work: the user needs a login shell, and no command that is forced on the key"),
+            .hint("read sshd's log there, and check the network"),
+        false => {
+            SourceError::new(Kind::Denied, format!("{name}: the login ended before it answered ({words})"))
+                .hint(
+                    "`ssh HOST sh -c true` has to work: the user needs a login shell, and the key must not \
+                     have a forced command",
+                )
+        }
     }
 }
 

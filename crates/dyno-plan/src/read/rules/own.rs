@@ -56,13 +56,14 @@ pub(super) fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         ..method
     };
     if *workload != common {
-        let problem = format!("operations of the classic method beside the transactions of {folder}");
-        return Some((problem, "take out workload.folder, or the other keys of [workload]"));
+        let problem =
+            format!("keys of the block workload are set together with the transactions of {folder}");
+        return Some((problem, "remove workload.folder, or the other keys of [workload]"));
     }
     let schemas = plan.data.schemas;
     (schemas > 1).then(|| {
-        let problem = format!("{schemas} schemas of test data, and the transactions of {folder} use none");
-        (problem, "data.schemas = 1; run.sessions_per_schema is the number of sessions")
+        let problem = format!("{schemas} schemas of test data, but the transactions of {folder} use none");
+        (problem, "write data.schemas = 1; run.sessions_per_schema is the number of sessions")
     })
 }
 
@@ -75,5 +76,5 @@ pub(super) fn beside(plan: &Plan) -> Option<(String, &'static str)> {
     let lengths = [workload.beside_mix.len(), workload.beside_sessions.len(), workload.beside_rate.len()];
     let wrong = lengths.into_iter().find(|&length| length > 0 && length != besides)?;
     let problem = format!("{wrong} values for {besides} workloads of workload.beside");
-    Some((problem, "write a value for each of workload.beside, or leave the key out"))
+    Some((problem, "write one value for each entry of workload.beside, or omit the key"))
 }

@@ -67,7 +67,7 @@ pub(super) fn interval_too_long(plan: &Plan) -> Option<(String, &'static str)> {
     let time = plan.run.time.filter(|time| plan.observe.interval > *time)?;
     Some((
         format!("the interval is longer than run.time, {time}"),
-        "shorten observe.interval, or lengthen run.time",
+        "lower observe.interval, or raise run.time",
     ))
 }
 
@@ -75,6 +75,6 @@ pub(super) fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> 
     let intervals = plan.run.time?.0.as_nanos() / plan.observe.interval.0.as_nanos();
     (intervals > INTERVALS_MAX).then(|| {
         let (intervals, most) = (thousands(intervals as u64), thousands(INTERVALS_MAX as u64));
-        (format!("run.time has {intervals} intervals, more than {most}"), "lengthen observe.interval")
+        (format!("run.time has {intervals} intervals, more than {most}"), "raise observe.interval")
     })
 }

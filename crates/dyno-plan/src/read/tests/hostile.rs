@@ -34,12 +34,23 @@ fn a_password_is_never_repeated() {
             let errors = read(&source).unwrap_err();
             let all = format!("{errors}{errors:?}{}", serde_json::to_string(&errors).unwrap());
             // A bare word that looks like a key's name is shown: the user must find and correct it.
-            let as_name = url == "hunter2" && all.contains("there is no such key");
+            let as_name = url == "hunter2" && all.contains("unknown key");
             assert!(as_name || !all.contains("hunter2"), "{all}");
         }
     }
-    assert_error("password = \"x\"\n", &[], "dyno.toml:3:1: target.password", &["a plan holds no password"]);
-    assert_error("", &["target.password=x"], "--set target.password: ", &["a plan holds no password"]);
+    assert_error(
+        "password = \"x\"\n",
+        &[],
+        "dyno.toml:3:1: target.password",
+        &["a plan cannot contain a \
+                                                                                 password"],
+    );
+    assert_error(
+        "",
+        &["target.password=x"],
+        "--set target.password: ",
+        &["a plan cannot contain a password"],
+    );
 }
 
 #[test]
@@ -68,7 +79,7 @@ fn line_ends_marks_and_wide_characters_do_not_move_places() {
     assert!(error.starts_with("dyno.toml:6:9: data.scale = \"größe\""), "{error}");
     let error =
         read(&source("target = { \"größe\" = 1, url = \"sqlite:x\" }", &[], None)).unwrap_err().to_string();
-    assert!(error.starts_with("dyno.toml:1:12: there is no such key"), "{error}");
+    assert!(error.starts_with("dyno.toml:1:12: unknown key"), "{error}");
 }
 
 #[test]
@@ -106,7 +117,7 @@ fn a_file_that_cannot_be_read_says_why() {
     let path = folder.join("dyno.toml");
     let error = |path: &Path| PlanFile::open(path).unwrap_err().to_string();
     assert!(error(&path).contains("dyno.toml: the plan file cannot be read"), "{}", error(&path));
-    assert!(error(&path).ends_with("write one with `dyno init`, or name another with --plan FILE"));
+    assert!(error(&path).ends_with("write one with `dyno init`, or give another file with --plan FILE"));
     assert!(error(&folder).contains("the plan file cannot be read"));
     std::fs::write(&path, b"# one\n# t\xffo\n").unwrap();
     assert!(

@@ -36,9 +36,9 @@ fn what_a_schedule_does_not_go_with_is_refused() {
             format!("{LOAD}rate = \"5/s\"\n"),
             &[][..],
             "dyno.toml:4:10: workload.phases = ramp",
-            "workload.rate is 5/s besides; take out",
+            "workload.rate is also set, to 5/s; remove",
         ),
-        (LOAD.into(), &["workload.rate=5/s"][..], "--set workload.rate=5/s", "take out workload.rate"),
+        (LOAD.into(), &["workload.rate=5/s"][..], "--set workload.rate=5/s", "remove workload.rate"),
         (
             LOAD.into(),
             &["run.time=1m"][..],
@@ -49,28 +49,34 @@ fn what_a_schedule_does_not_go_with_is_refused() {
             LOAD.into(),
             &["run.ops_per_session=9"][..],
             "--set run.ops_per_session=9",
-            "take out run.ops_per_session",
+            "remove run.ops_per_session",
         ),
         (
             LOAD.into(),
             &["workload.think_every=2"][..],
             "--set workload.think_every=2",
-            "nothing to think about",
+            "think times do not apply",
         ),
         (
             LOAD.into(),
             &["workload.phases=hold 5/s 10"][..],
             "--set workload.phases",
-            "number 1 of the list: \"10\" is not a time",
+            "entry 1 of the list: \"10\" is not a duration",
         ),
-        (LOAD.into(), &["workload.phases=hold 0/s 10s"][..], "--set workload.phases", "nothing is ever due"),
+        (
+            LOAD.into(),
+            &["workload.phases=hold 0/s 10s"][..],
+            "--set workload.phases",
+            "no operation is ever \
+                                                                                       due",
+        ),
         (
             LOAD.into(),
             &["workload.phases=hold 5/s 999ms", "observe.interval=100ms"][..],
             "--set workload.phases",
-            "999ms long together",
+            "the phases together are 999ms long",
         ),
-        (LOAD.into(), &["workload.phases="][..], "--set workload.phases", "there is no phase"),
+        (LOAD.into(), &["workload.phases="][..], "--set workload.phases", "the list has no phases"),
         (LOAD.into(), &["observe.interval=2m"][..], "--set observe.interval=2m", "longer than run.time, 90s"),
     ] {
         assert_error(&text, sets, start, &[word]);
@@ -108,7 +114,7 @@ fn a_schedule_can_be_an_axis() {
     let over = errors(&format!("{LOAD}[sweep]\n\"run.time\" = [\"5s\", \"10s\"]\n"), &[]).join("\n");
     assert!(over.contains("the phases are 90s long, and run.time is 5s"), "{over}");
     let rate = errors(&format!("{LOAD}[sweep]\n\"workload.rate\" = [\"5/s\"]\n"), &[]).join("\n");
-    assert!(rate.contains("there is no one rate to set"), "{rate}");
+    assert!(rate.contains("workload.rate cannot be set"), "{rate}");
     let file = errors("[sweep]\n\"workload.phases\" = [\"csv x.csv\"]\n", &[]).join("\n");
     assert!(file.contains("csv x.csv cannot be a value of a sweep"), "{file}");
 }

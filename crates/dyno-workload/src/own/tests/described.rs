@@ -31,10 +31,7 @@ fn check(cases: &[(String, &str)]) {
 fn tables_that_are_wrong() {
     let column = "a = { type = \"integer\", expr = \"row\" }";
     check(&[
-        (
-            fault("row = 1", column),
-            "w/workload.toml:3:1: table.t.row: there is no such key; did you mean rows?",
-        ),
+        (fault("row = 1", column), "w/workload.toml:3:1: table.t.row: unknown key; did you mean rows?"),
         (
             fault("", column),
             "w/workload.toml:2:8: table.t: rows is missing; write rows = \"100_000 * scale\"",
@@ -147,7 +144,8 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\", expr = \"row\", per = \"session\" }"),
-            "w/workload.toml:5:39: table.t.columns.a.per: there is no such key; there are: expr, type, null_pct, null_if",
+            "w/workload.toml:5:39: table.t.columns.a.per: unknown key; there are: expr, type, null_pct, \
+             null_if",
         ),
         (
             of_column("{ type = \"integer\", value = 1, null_pct = 101 }"),

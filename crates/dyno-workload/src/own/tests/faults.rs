@@ -84,7 +84,7 @@ fn the_whole() {
             fault(&[("workload.toml", "about = \"x\"\n")]),
             "w/workload.toml:1:1: name is missing; write name = \"shop\"",
         ),
-        (of("writs = true\n"), "w/workload.toml:2:1: writs: there is no such key; did you mean writes?"),
+        (of("writs = true\n"), "w/workload.toml:2:1: writs: unknown key; did you mean writes?"),
         (of("writes = 1\n"), "w/workload.toml:2:10: writes: not true or false; write true"),
         (of("version = 2\n"), "w/workload.toml:2:11: version: 2 is not a whole number from 1 to 1"),
         (of(""), "w/workload.toml:1:1: transaction is missing; write [transaction.NAME]"),
@@ -131,7 +131,7 @@ fn draws() {
         ),
         (
             of_draw("{ uniform = [1, 2], theta = 1 }"),
-            "w/workload.toml:3:25: draw.x.theta: there is no such key; there are: uniform, per, null_pct, null_if",
+            "w/workload.toml:3:25: draw.x.theta: unknown key; there are: uniform, per, null_pct, null_if",
         ),
         (
             of_draw("{ uniform = [2, 1] }"),
@@ -265,7 +265,7 @@ fn transactions() {
         ),
         (
             of_transaction("sql = \"SELECT 1\"\nwieght = 1"),
-            "w/workload.toml:7:1: transaction.t.wieght: there is no such key; did you mean weight?",
+            "w/workload.toml:7:1: transaction.t.wieght: unknown key; did you mean weight?",
         ),
         (
             of_transaction("sql = \"SELECT 1\"\nweight = -1"),

@@ -21,7 +21,7 @@ pub(super) fn run(args: &Diff, talk: &Console) -> anyhow::Result<Exit> {
     let wanted = files::input_files(&[args.a.clone(), args.b.clone()])?;
     let (reports, outcome) = files::collect(&wanted, talk, |report| report)?;
     let [a, b] = &reports[..] else {
-        let problem = format!("{} reports were read, and two are compared", reports.len());
+        let problem = format!("{} reports were read, but a comparison needs two", reports.len());
         return Err(usage(problem, "name two files with one report each"));
     };
     let marked = AwrImportMarks { marks: &MarkArgs::default(), ramp: false };
@@ -33,7 +33,8 @@ pub(super) fn run(args: &Diff, talk: &Console) -> anyhow::Result<Exit> {
     }
     if !between.is_comparable() && !args.anyway {
         talk.say(
-            "hint: differences are not shown, since they are no change of one database; --anyway shows them",
+            "hint: differences are not shown, because they are not a change of one database; --anyway shows \
+                them",
         );
     }
     let held = ReportComparison { difference: diff(a, b), between, differences };

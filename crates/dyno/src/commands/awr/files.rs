@@ -44,10 +44,10 @@ pub(super) fn input_files(arguments: &[PathBuf]) -> anyhow::Result<Vec<AwrInputF
             let before = files.len();
             walk(path, 0, &mut files)?;
             if files.len() == before {
-                let problem = format!("{} holds no reports", path.display());
+                let problem = format!("{} contains no reports", path.display());
                 return Err(usage(
                     problem,
-                    format!("reports end with .{}, or .gz after it", ENDINGS.join(", .")),
+                    format!("names of reports end with .{}, optionally followed by .gz", ENDINGS.join(", .")),
                 ));
             }
         } else {
@@ -145,7 +145,7 @@ impl DuplicateMeasurements {
             String::new()
         };
         talk.say(&format!(
-            "{first} and {second} are of one interval of one instance: one measurement, not two{more}"
+            "{first} and {second} cover the same interval of one instance: one measurement, not two{more}"
         ));
     }
 }
@@ -248,7 +248,7 @@ fn report_file<T>(
             }
             // Other files next to reports in a directory are not an error.
             Err(AwrError::NoReport) if !file.is_named => {
-                lines.push((false, format!("{name}: no report; skipped")));
+                lines.push((false, format!("{name}: not a report; skipped")));
             }
             Err(error @ AwrError::OtherReport { .. }) if !file.is_named => {
                 lines.push((false, format!("{name}: {error}; skipped")));

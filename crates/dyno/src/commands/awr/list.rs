@@ -48,7 +48,7 @@ pub(super) fn run(common: &CommonArgs, args: &AwrReadArgs, talk: &Console) -> an
 fn columns(args: &AwrReadArgs) -> anyhow::Result<Vec<String>> {
     if let Some(unknown) = args.columns.iter().find(|column| !is_column(column)) {
         return Err(usage(
-            format!("{unknown:?} is no column"),
+            format!("unknown column {unknown:?}"),
             "`dyno awr --columns list .` shows all names",
         ));
     }
@@ -97,7 +97,7 @@ pub(super) fn store(
             Err(file) => {
                 undated = true;
                 talk.error(
-                    &format!("{file}: it does not say when its interval begins, so it is not stored"),
+                    &format!("{file}: not stored, because it does not state when its interval begins"),
                     "import the whole report, with the table of its snapshots",
                 );
                 return Ok(());
@@ -122,7 +122,7 @@ pub(super) fn store(
     let note =
         if duplicate_count > 0 { format!("; {duplicate_count} were stored before") } else { String::new() };
     let records = if stored.len() == 1 { "1 record".into() } else { format!("{} records", stored.len()) };
-    talk.say(&format!("{records} stored{note}; nothing is audited, as nobody here measured it"));
+    talk.say(&format!("{records} stored{note}; not audited, because Dyno did not measure them"));
     Ok(outcome.exit())
 }
 

@@ -219,7 +219,8 @@ impl DialectEvidence {
             (Some(point), Some(comma)) => {
                 return Err(usage(
                     format!("{file}: {point} has a decimal point and {comma} a decimal comma"),
-                    "write all numbers alike; --decimal-mark point or --decimal-mark comma refuses the others by line",
+                    "use one decimal mark; --decimal-mark point or --decimal-mark comma reports the lines \
+                        with the other",
                 ));
             }
             (Some(_), None) => return Ok((DecimalMark::Point, None)),
@@ -230,12 +231,13 @@ impl DialectEvidence {
             // Tables with comma-separated cells normally use decimal points.
             (None, Some(place)) if layout == TableLayout::Columns(b',') => {
                 let note = format!(
-                    "{file}: {place} is read with a decimal point, as commas separate the cells; --decimal-mark comma reads points as marks of thousands"
+                    "{file}: {place} is read with a decimal point, as commas separate the cells; \
+                        --decimal-mark comma reads points as thousands separators"
                 );
                 Ok((DecimalMark::Point, Some(note)))
             }
             (Some(place), _) | (None, Some(place)) => Err(usage(
-                format!("{file}: {place} may be two numbers, and no cell shows the decimal mark"),
+                format!("{file}: {place} may mean two numbers, and no cell shows the decimal mark"),
                 format!(
                     "--decimal-mark point reads {}, --decimal-mark comma reads {}",
                     super::number::plain(&place.cell, DecimalMark::Point).unwrap_or_default(),
@@ -251,12 +253,12 @@ impl DialectEvidence {
         match (&self.day_first, &self.month_first, &self.ambiguous_date) {
             (Some(day), Some(month), _) => Err(usage(
                 format!("{file}: {day} begins with the day and {month} with the month"),
-                "write all dates alike, best as 2026-03-21",
+                "write all dates in one form, preferably 2026-03-21",
             )),
             (Some(_), None, _) => Ok(Some(DateOrder::DayMonth)),
             (None, Some(_), _) => Ok(Some(DateOrder::MonthDay)),
             (None, None, Some(place)) => Err(usage(
-                format!("{file}: {place} may be of two days, and no date shows the order of day and month"),
+                format!("{file}: {place} may mean two days, and no date shows the order of day and month"),
                 "--date-order month-day or --date-order day-month says which comes first",
             )),
             (None, None, None) => Ok(None),

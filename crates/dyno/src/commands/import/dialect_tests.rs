@@ -72,8 +72,8 @@ fn number_with_two_meanings_is_refused_until_an_option_decides() {
     let error = rates("Threads;TPS\n8;1,5\n9;1.5\n", &auto).unwrap_err();
     assert!(error.contains("\"1.5\" (line 3) has a decimal point and \"1,5\" (line 2)"), "{error}");
     let point = DialectArgs { decimal_mark: Some(DecimalMark::Point), ..DialectArgs::default() };
-    assert!(rates("Threads;TPS\n8;1,5\n", &point).unwrap_err().contains("\"1,5\" is no number"));
-    assert!(rates("Threads,TPS\n8.5,1\n", &auto).unwrap_err().contains("no number of sessions"));
+    assert!(rates("Threads;TPS\n8;1,5\n", &point).unwrap_err().contains("\"1,5\" is not a number"));
+    assert!(rates("Threads,TPS\n8.5,1\n", &auto).unwrap_err().contains("not a number of sessions"));
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl std::str::FromStr for ColumnMapping {
         let (column, meaning) = text.rsplit_once('=').ok_or_else(|| wrong("there is no = in it", example))?;
         let (meaning, target) = match meaning.split_once('@') {
             Some((meaning, target)) if !target.trim().is_empty() => (meaning, Some(target.trim().to_owned())),
-            Some(_) => return Err(wrong("there is no target behind the @", example)),
+            Some(_) => return Err(wrong("no target follows the @", example)),
             None => (meaning, None),
         };
         let (name, unit) = match meaning.split_once(':') {
@@ -129,12 +129,12 @@ impl std::str::FromStr for ColumnMapping {
         let spelling = unit.map(|unit| {
             UNITS.iter().find(|known| known.0 == unit).ok_or_else(|| {
                 let unit_names: Vec<&str> = UNITS.iter().map(|known| known.0).collect();
-                wrong(&format!("there is no unit {unit:?}"), &format!("one of {}", unit_names.join(", ")))
+                wrong(&format!("unknown unit {unit:?}"), &format!("use one of {}", unit_names.join(", ")))
             })
         });
         let field = field(name, spelling.transpose()?).map_err(|(problem, hint)| wrong(&problem, &hint))?;
         if target.is_some() && !matches!(field, MappedField::Metric { .. } | MappedField::Ops) {
-            return Err(wrong("only figures can be one target's own", "take the @ away"));
+            return Err(wrong("only figures can belong to one target", "remove the @"));
         }
         Ok(Self { column: column.trim().to_owned(), field, target })
     }
@@ -153,7 +153,7 @@ fn field(name: &str, unit: Option<&Spelling>) -> Result<MappedField, (String, St
     };
     match (plain, unit) {
         (Some(field), None) => return Ok(field),
-        (Some(_), Some(_)) => return Err((format!("{name} takes no unit"), "take it away".to_owned())),
+        (Some(_), Some(_)) => return Err((format!("{name} takes no unit"), "remove it".to_owned())),
         (None, _) => {}
     }
     if name == "seconds" {
@@ -168,7 +168,7 @@ fn field(name: &str, unit: Option<&Spelling>) -> Result<MappedField, (String, St
     }
     if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
         let hint = "a metric has small letters, digits and _; a key of the plan is SECTION.KEY".to_owned();
-        return Err((format!("{name:?} is no field"), hint));
+        return Err((format!("unknown field {name:?}"), hint));
     }
     let (unit, factor) = unit_of(name, unit)?;
     Ok(MappedField::Metric { name: name.to_owned(), unit, factor })
@@ -252,11 +252,11 @@ mod tests {
         for (text, part) in [
             ("x", "no = in it"),
             ("x=tpcc", "has no unit"),
-            ("x=tpcc:furlongs", "no unit"),
+            ("x=tpcc:furlongs", "unknown unit"),
             ("x=ops_per_s:ms", "cannot be in ms"),
             ("x=sessions:1/s", "takes no unit"),
             ("x=variant@pdb1", "only figures"),
-            ("x=workload.nonsense", "is no field"),
+            ("x=workload.nonsense", "unknown field"),
             ("=ops", "no name"),
             ("x=ops@", "no target"),
         ] {

@@ -58,7 +58,7 @@ fn from_awr(common: &CommonArgs, args: &cli::Import, talk: &Console) -> anyhow::
             format!(
                 "{file} is an AWR or STATSPACK report, and --map, --product, --set and --dry-run are for tables"
             ),
-            format!("leave them out; `dyno awr {file}` shows what it says"),
+            format!("omit them; `dyno awr {file}` shows the report"),
         ));
     }
     super::awr::store(common, &args.file, &args.marks, talk)
@@ -73,7 +73,7 @@ fn from_page(
     talk: &Console,
 ) -> anyhow::Result<Exit> {
     if !args.map.is_empty() {
-        return Err(usage("--map is for tables; a report or record is whole", "leave out --map"));
+        return Err(usage("--map is for tables; a report or record is whole", "omit --map"));
     }
     let (mut rows, mut count) = (Vec::new(), 0);
     page::each(source, kind, args, |record| {
@@ -93,10 +93,10 @@ fn from_page(
     say_hidden_count(rows.len(), count, talk);
     let verb = if args.dry_run { "would be stored" } else { "stored" };
     let again =
-        if existing_count > 0 { format!("; {existing_count} were there already") } else { String::new() };
+        if existing_count > 0 { format!("; {existing_count} already existed") } else { String::new() };
     talk.say(&format!("{} records {verb}, each judged again{again}", count - existing_count));
     if stored.unread > 0 {
-        talk.say(&format!("{} conclusions cannot be read and were left out", stored.unread));
+        talk.say(&format!("{} conclusions cannot be read and were skipped", stored.unread));
     }
     for name in &stored.conclusions {
         talk.say(&format!("the result of {name} is stored, too: `dyno show {name}`"));
@@ -151,7 +151,7 @@ fn from_table(
     say_hidden_count(shown.len(), count, talk);
     say(&checks, talk);
     let verb = if args.dry_run { "would be stored" } else { "stored" };
-    talk.say(&format!("{count} records {verb}; none is audited, as nobody here measured them"));
+    talk.say(&format!("{count} records {verb}, not audited: Dyno did not measure them"));
     Ok(Exit::Done)
 }
 
@@ -240,7 +240,7 @@ fn store(
         progress.at(count);
         batch.add_packed(record).map(|_| ()).map_err(|error| match error {
             RepositoryError::Exists { .. } => {
-                usage(error.to_string(), "start the import again: it draws other names")
+                usage(error.to_string(), "start the import again: it generates other names")
             }
             other => other.into(),
         })

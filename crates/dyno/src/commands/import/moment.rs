@@ -19,7 +19,7 @@ pub(in crate::commands) fn zone(text: &str) -> Result<TimeZone, String> {
     if let Some(offset) = offset(text) {
         return Ok(TimeZone::fixed(offset));
     }
-    TimeZone::get(text).map_err(|_| format!("there is no time zone {text:?}: {hint}"))
+    TimeZone::get(text).map_err(|_| format!("unknown time zone {text:?}: {hint}"))
 }
 
 /// Parses an offset from UTC: `+02:00`, `-0530`, `+9`.
@@ -75,7 +75,7 @@ pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f6
     let seconds = moment.as_second() as f64 + f64::from(moment.subsec_nanosecond()) / 1e9;
     match SECONDS.contains(&seconds) {
         true => Ok(seconds),
-        false => Err(format!("the time {text:?} is not of the years from 2000 to 2100")),
+        false => Err(format!("the time {text:?} is outside the years 2000 to 2100")),
     }
 }
 
@@ -83,7 +83,8 @@ pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f6
 pub(in crate::commands) fn moment(text: &str, style: &MomentStyle) -> Result<Timestamp, String> {
     let wrong = || {
         format!(
-            "{text:?} is no time that has one meaning; write it as 2026-11-25T08:00:00Z, 2026-11-25 08:00:00, or in seconds since 1970"
+            "{text:?} is not an unambiguous time; write it as 2026-11-25T08:00:00Z, 2026-11-25 08:00:00, or \
+                in seconds since 1970"
         )
     };
     if let Some(moment) = since_1970(text) {
@@ -105,7 +106,7 @@ pub(in crate::commands) fn moment(text: &str, style: &MomentStyle) -> Result<Tim
     }
     let civil: DateTime = written.parse().map_err(|_| wrong())?;
     let zone = written_zone.as_ref().or(style.zone.as_ref());
-    let zone = zone.ok_or_else(|| format!("the time {text:?} tells no time zone"))?;
+    let zone = zone.ok_or_else(|| format!("the time {text:?} has no time zone"))?;
     zone.to_ambiguous_timestamp(civil).unambiguous().map_err(|_| {
         format!("the time {text:?} is ambiguous or missing in its time zone, because clocks change there")
     })
@@ -177,7 +178,7 @@ impl<'t> YearLast<'t> {
             (Some(order), _) | (None, Some(OrderEvidence::Shown(order))) => order,
             (None, None) => DateOrder::DayMonth,
             (None, Some(OrderEvidence::Ambiguous)) => {
-                return Err(format!("the date {text:?} may be of two days"));
+                return Err(format!("the date {text:?} may mean two days"));
             }
         };
         let (day, month) = match order {

@@ -99,7 +99,7 @@ impl ImportLines<'_> {
         let wrong = |error: CsvError| {
             usage(
                 format!("{}: {error}", common.path),
-                "--separator says what stands between two cells; `dyno import --help` shows what a table looks like",
+                "--separator names the separator between two cells; `dyno import --help` describes tables",
             )
         };
         let mut table =
@@ -150,7 +150,7 @@ fn columns<'m>(
 ) -> anyhow::Result<Vec<(usize, &'m ColumnMapping)>> {
     if maps.is_empty() {
         return Err(usage(
-            "no --map says what the columns are",
+            "no --map states the meaning of the columns",
             format!(
                 "the columns are {}; see `dyno import --help`, which also lists the tools whose logs are known",
                 names.join(", ")
@@ -181,7 +181,7 @@ fn read(
             format!("{place}: {cell:?} {problem}"),
             match problem.as_str() {
                 NO_ZONE => "--time-zone UTC, or the zone in which it was written, such as Europe/Berlin",
-                _ => "mend the cell, or leave it empty where there is no figure",
+                _ => "correct the cell, or leave it empty if it has no figure",
             },
         )
     })
@@ -197,12 +197,12 @@ fn apply_cell(
     if NO_FIGURE.contains(&cell) {
         return Ok(());
     }
-    let number = || number(cell, dialect.decimal).ok_or_else(|| "is no number".to_owned());
+    let number = || number(cell, dialect.decimal).ok_or_else(|| "is not a number".to_owned());
     match &map.field {
         MappedField::Sessions => {
             let whole = number().ok().filter(|number| number.fract() == 0.0 && *number >= 0.0);
             let whole = whole.filter(|number| *number <= f64::from(u32::MAX));
-            line.sessions = Some(whole.ok_or_else(|| "is no number of sessions".to_owned())? as u32);
+            line.sessions = Some(whole.ok_or_else(|| "is not a number of sessions".to_owned())? as u32);
         }
         MappedField::Seconds(factor) => line.seconds = Some(number()? * factor),
         MappedField::Variant => line.variant = Some(cell.to_owned()),
@@ -233,7 +233,7 @@ fn figures<'l>(line: &'l mut ImportLine, map: &ColumnMapping) -> &'l mut ImportF
 }
 
 /// Error text of a time that needs `--time-zone`.
-const NO_ZONE: &str = "tells no time zone";
+const NO_ZONE: &str = "has no time zone";
 
 /// Parses a start time. A date without a time is UTC if no zone is given.
 fn started_at(cell: &str, dialect: &CsvDialect) -> Result<Timestamp, String> {
@@ -243,7 +243,7 @@ fn started_at(cell: &str, dialect: &CsvDialect) -> Result<Timestamp, String> {
     }
     moment::moment(cell, &style).map_err(|problem| match problem.ends_with(NO_ZONE) {
         true => NO_ZONE.to_owned(),
-        false => "is no moment: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned(),
+        false => "is not a time: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned(),
     })
 }
 
@@ -304,7 +304,8 @@ fn put_figures(record: &mut RunRecord, figures: ImportFigures) -> anyhow::Result
         let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
         let seconds = seconds.ok_or_else(|| {
             usage(
-                "a column is mapped to ops, the operations of a whole run, but nothing says how long the run was",
+                "a column is mapped to ops, the operations of a whole run, but the length of the run is \
+                    unknown",
                 "map a column to seconds, or write --set run.time=180s",
             )
         })?;

@@ -42,7 +42,10 @@ impl ImportFile {
         let mut bytes = Vec::new();
         file.take(PIPE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
         if bytes.len() as u64 > PIPE_BYTES_MAX {
-            return Err(usage(format!("{name} is no file and has more than 64 MiB"), "write it into a file"));
+            return Err(usage(
+                format!("{name} is not a file and has more than 64 MiB"),
+                "write it into a file",
+            ));
         }
         Ok(Self { inner: Box::new(Cursor::new(bytes)), name })
     }

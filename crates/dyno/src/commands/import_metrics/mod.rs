@@ -32,7 +32,7 @@ pub(super) fn run(common: &CommonArgs, args: &ImportMetrics, talk: &Console) -> 
             removed += std::mem::take(&mut record.imported_metrics).len();
             repository.amend(record)?;
         }
-        talk.say(&format!("{removed} imported metrics taken out again"));
+        talk.say(&format!("{removed} imported metrics removed"));
         talk.json(&json!({ "removed": removed }))?;
         return Ok(Exit::Done);
     }
@@ -49,7 +49,7 @@ pub(super) fn run(common: &CommonArgs, args: &ImportMetrics, talk: &Console) -> 
         if run_metrics.is_empty() {
             if let Some(window) = &record.window {
                 talk.say(&format!(
-                    "{}: no row is of its window, {} to {}",
+                    "{}: no row lies in its window, {} to {}",
                     record.id, window.begin, window.end
                 ));
             }
@@ -63,8 +63,8 @@ pub(super) fn run(common: &CommonArgs, args: &ImportMetrics, talk: &Console) -> 
     }
     if updated.is_empty() {
         return Err(usage(
-            format!("none of the values is of the time of a run: they are of {}", span(&files)),
-            "check --time-zone, and whether the export covers the run's window: `dyno show` names it",
+            format!("no value lies in the window of a run: the values cover {}", span(&files)),
+            "check --time-zone, and whether the export covers the run's window: `dyno show` shows it",
         ));
     }
     show(&updated, args.dry_run, talk)
@@ -87,18 +87,19 @@ fn read_all(args: &ImportMetrics, talk: &Console) -> anyhow::Result<Vec<(String,
         let last = Rc::new(Cell::new(b'\n'));
         let text = LastByteReader { inner: source.reader()?, last: Rc::clone(&last) };
         let metrics = read::read(text, &options).map_err(|error| {
-            let hint = match error.problem.contains("tells no time zone") {
+            let hint = match error.problem.contains("has no time zone") {
                 true => "--time-zone UTC, or the zone in which it was exported, such as Europe/Berlin",
-                false if error.problem.contains("may be of two days") => {
+                false if error.problem.contains("may mean two days") => {
                     "--date-order month-day or --date-order day-month says which comes first"
                 }
-                false if error.problem.contains("is no number") => {
+                false if error.problem.contains("is not a number") => {
                     "--decimal-mark comma reads 1.234,5; --decimal-mark point reads 1,234.5"
                 }
                 false if error.problem.contains("no line") => {
-                    "--separator semicolon or tab where no commas stand between cells; `dyno import-metrics --help` shows such a file"
+                    "use --separator semicolon or tab if commas do not separate the cells; `dyno \
+                        import-metrics --help` shows such a file"
                 }
-                false => "`dyno import-metrics --help` shows what such a file looks like",
+                false => "`dyno import-metrics --help` shows such a file",
             };
             usage(format!("{}: {error}", path.display()), hint)
         })?;
@@ -150,7 +151,7 @@ fn of_run(
             if let Some(other) = run_metrics.iter().find(|other| other.is_same(&metric)) {
                 return Err(usage(
                     format!("{} {} is in {} and in {name}", metric.name, metric.statistic, other.file),
-                    "take one of them; where they are of two instances, name these in a column `instance`",
+                    "import one of them; if they are of two instances, name these in a column `instance`",
                 ));
             }
             run_metrics.push(metric);
@@ -191,6 +192,8 @@ fn show(records: &[&RunRecord], dry_run: bool, talk: &Console) -> anyhow::Result
         records.iter().map(|record| json!({ "run": record.id, "imported_metrics": record.imported_metrics }));
     talk.json(&json!({ "runs": runs_json.collect::<Vec<_>>() }))?;
     let verb = if dry_run { "would be shown" } else { "are shown" };
-    talk.say(&format!("they {verb} beside the run, by `dyno show` and `dyno report`, and used for nothing"));
+    talk.say(&format!(
+        "they {verb} with the run by `dyno show` and `dyno report`, and not used in its figures"
+    ));
     Ok(Exit::Done)
 }

@@ -206,7 +206,7 @@ impl Reading<'_> {
         for (own, value) in column_labels.iter().zip(&cells[1..]) {
             match (own.name.is_empty(), value.is_empty()) {
                 (true, true) => {}
-                (true, false) => return Err(format!("the value {value:?} stands under no name")),
+                (true, false) => return Err(format!("the value {value:?} is in a column without a name")),
                 _ => self.add_value(line, own, at_s, value)?,
             }
         }
@@ -219,7 +219,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let number: f64 = self.options.number(value).ok_or_else(|| {
-            format!("{value:?} under {} is no number; write it as 1234.5, without a unit", labels.name)
+            format!("{value:?} under {} is not a number; write it as 1234.5, without a unit", labels.name)
         })?;
         let period_s = if labels.period.is_empty() { None } else { Some(period(&labels.period)?) };
         if labels.name.len().max(labels.instance.len()).max(labels.statistic.len()).max(labels.unit.len())
@@ -230,7 +230,7 @@ impl Reading<'_> {
         self.values += 1;
         if self.values > VALUES_MAX {
             return Err(format!(
-                "the file has more than {VALUES_MAX} values: export the time of the run alone"
+                "the file has more than {VALUES_MAX} values: export only the time of the run"
             ));
         }
         let key = MetricKey {
@@ -273,7 +273,7 @@ impl Reading<'_> {
 
 /// Parses the length of a period: `60`, `60s`, `5 minutes`, `1 min`.
 pub(super) fn period(text: &str) -> Result<f64, String> {
-    let wrong = || format!("{text:?} is no length of a period; write it in seconds, such as 60");
+    let wrong = || format!("{text:?} is not the length of a period; write it in seconds, such as 60");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..end].parse().map_err(|_| wrong())?;
     let unit_s = match text[end..].trim().to_ascii_lowercase().as_str() {

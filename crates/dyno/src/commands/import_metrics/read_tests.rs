@@ -62,11 +62,11 @@ fn what_is_wrong_is_said_with_its_line() {
             "line 3: 1 cells under 3 columns: the file may be truncated",
         ),
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,\"1\n", "line 2: a quotation mark is not closed"),
-        ("time,metric,value\n2026-11-25T08:00:00Z,CPU,1 %\n", "line 2: \"1 %\" under CPU is no number"),
-        ("time,metric,value\n2026-11-25T08:00:00Z,CPU,NaN\n", "is no number"),
+        ("time,metric,value\n2026-11-25T08:00:00Z,CPU,1 %\n", "line 2: \"1 %\" under CPU is not a number"),
+        ("time,metric,value\n2026-11-25T08:00:00Z,CPU,NaN\n", "is not a number"),
         (
             "time,metric,value\n01/02/2026 08:00,CPU,1\n",
-            "line 2: the date \"01/02/2026 08:00\" may be of two days",
+            "line 2: the date \"01/02/2026 08:00\" may mean two days",
         ),
         ("time,value\n2026-11-25T08:00:00Z,1\n", "--metric NAME"),
         (
@@ -77,8 +77,8 @@ fn what_is_wrong_is_said_with_its_line() {
             "time,metric,value,unit\n2026-11-25T08:00:00Z,CPU,1,Percent\n2026-11-25T08:01:00Z,CPU,2,Count\n",
             "line 3: the unit of CPU",
         ),
-        ("time,metric,value,period\n2026-11-25T08:00:00Z,CPU,1,soon\n", "no length of a period"),
-        ("time,CPU,\n2026-11-25T08:00:00Z,1,2\n", "stands under no name"),
+        ("time,metric,value,period\n2026-11-25T08:00:00Z,CPU,1,soon\n", "not the length of a period"),
+        ("time,CPU,\n2026-11-25T08:00:00Z,1,2\n", "in a column without a name"),
         ("time,CPU\n2026-11-25T08:00:00Z,\n", "all of its values are empty"),
     ] {
         let error = of(text).unwrap_err();

@@ -35,8 +35,8 @@ pub(super) fn align_to_window(
         (settled.iter().map(points).max().unwrap_or(0), settled.iter().map(points).sum::<usize>());
     if most > POINTS_MAX || sum > ALL_MAX {
         return Err(format!(
-            "it has {sum} values in the window, {most} of one metric; a record takes {ALL_MAX}, and {POINTS_MAX} of one: export it with \
-             longer periods"
+            "it has {sum} values in the window, {most} of one metric; a record takes at most {ALL_MAX}, and \
+                {POINTS_MAX} of one: export it with longer periods"
         ));
     }
     Ok(settled.into_iter().filter(|metric| !metric.points.is_empty()).collect())

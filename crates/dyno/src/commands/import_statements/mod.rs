@@ -39,11 +39,11 @@ pub(super) fn run(common: &CommonArgs, args: &ImportStatements, talk: &Console) 
     if picked.chosen.is_empty() {
         let hint = match args.awr.is_some() {
             true => {
-                "a report in HTML lists top SQL with whole texts; --min-calls and --system say what is taken"
+                "an HTML report lists top SQL with complete texts; --min-calls and --system select statements"
             }
-            false => "let the application work for a while; --min-calls and --system say what is taken",
+            false => "let the application work for a while; --min-calls and --system select statements",
         };
-        return Err(Error::usage("no statement is left that a workload could have", hint).into());
+        return Err(Error::usage("no statement remains that a workload can contain", hint).into());
     }
     say(args, &picked, made.as_ref(), talk);
     Ok(Exit::Done)
@@ -69,7 +69,10 @@ fn of_report(
     options: &StatementPickOptions,
 ) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
     if !common.set.is_empty() || !common.target.is_empty() {
-        return Err(usage("--set and --target do not go with --awr", "take either the target or the report"));
+        return Err(usage(
+            "--set and --target are not allowed with --awr",
+            "use either the target or the report",
+        ));
     }
     let picked = pick(report::read_statements(file, args.order)?, options);
     let types = vec![None; picked.chosen.len()];
@@ -78,25 +81,35 @@ fn of_report(
 
 fn say(args: &ImportStatements, picked: &Picked, made: Option<&WorkloadDraft>, talk: &Console) {
     let Some((into, made)) = args.into.as_ref().zip(made) else {
-        talk.say("texts may hold secrets, in literals and names: --sql-text shows them, and with --into DIR writes a workload of them");
+        talk.say(
+            "texts may contain secrets in literals and names: --sql-text shows them, and with --into DIR \
+                writes a workload",
+        );
         return;
     };
     let shown = into.display();
     talk.say(&format!(
-        "wrote {shown}: it holds the texts of statements ({}), whose literals and names may be secrets",
+        "wrote {shown}: it contains the texts of statements ({}), whose literals and names may be secrets",
         picked.chosen.len()
     ));
     if made.undrawn > 0 {
         talk.say(&format!(
-            "to do: values of the statements, {} in all; write in {shown}/workload.toml how each is drawn, where `todo` stands",
+            "to do: {} values of the statements; in {shown}/workload.toml, replace each `todo` with how the \
+                value is drawn",
             made.undrawn
         ));
     }
     let writers: Vec<&str> =
         picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
     if !writers.is_empty() {
-        talk.say(&format!("these write: {}; they run only with `writes = true` in {shown}/workload.toml, which is yours to say", writers.join(", ")));
+        talk.say(&format!(
+            "these statements write: {}; they run only if you set `writes = true` in {shown}/workload.toml",
+            writers.join(", ")
+        ));
     }
     let target = if args.awr.is_some() { "--target URL" } else { "the same --target" };
-    talk.say(&format!("`dyno workload check {shown}` names what is left to do; with {target} every statement is prepared there"));
+    talk.say(&format!(
+        "`dyno workload check {shown}` lists the remaining work; with {target} every statement is prepared \
+            there"
+    ));
 }

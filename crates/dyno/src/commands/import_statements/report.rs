@@ -12,15 +12,15 @@ use crate::exit::usage;
 pub(super) fn read_statements(file: &Path, order: StatementOrder) -> anyhow::Result<ObservedStatements> {
     let shown = file.display();
     let cannot =
-        |problem: String| usage(format!("{shown}: {problem}"), "name an AWR or STATSPACK report of Oracle's");
+        |problem: String| usage(format!("{shown}: {problem}"), "name an Oracle AWR or STATSPACK report");
     let mut reports = dyno_awr::read_file(file).map_err(|error| cannot(error.to_string()))?;
     if reports.len() > 1 {
         return Err(usage(
-            format!("{shown} holds {} reports", reports.len()),
-            "cut it apart, and name the report of one interval",
+            format!("{shown} contains {} reports", reports.len()),
+            "split it, and name the report of one interval",
         ));
     }
-    let report = reports.pop().ok_or_else(|| cannot("it holds no report".to_owned()))?;
+    let report = reports.pop().ok_or_else(|| cannot("it contains no report".to_owned()))?;
     let report = report.map_err(|error| cannot(error.to_string()))?;
     Ok(of(&report, order))
 }
@@ -41,7 +41,7 @@ fn of(report: &AwrReport, order: StatementOrder) -> ObservedStatements {
     }];
     if report.statement_texts.is_empty() && !lists.is_empty() {
         notes.push(
-            "the report has no list of whole texts, as those in HTML have: what its lists show may be cut"
+            "the report has no list of complete texts, as HTML reports have: its texts may be truncated"
                 .to_owned(),
         );
     }

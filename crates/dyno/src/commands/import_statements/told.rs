@@ -110,7 +110,7 @@ fn left_out_table(picked: &Picked, style: &Style) -> String {
         by_why.entry(*why).or_default().push(seen);
     }
     let mut table = TextTable::new(vec![
-        TextColumn::text("left out, as it is"),
+        TextColumn::text("skipped, because it is"),
         TextColumn::figures("statements", ""),
         TextColumn::figures("of calls", "%"),
         TextColumn::figures("of time", "%"),

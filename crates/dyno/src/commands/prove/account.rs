@@ -18,7 +18,7 @@ pub(super) fn table(account: &RowComparison, recorded: Option<u64>, style: &Styl
     let count = |value: u64| TextCell::from(number::count(value));
     let empty_cell = TextCell::default;
     let right = |is_right: bool, word: &str| match is_right {
-        true => TextCell::painted("as it must be", Paint::Good),
+        true => TextCell::painted("correct", Paint::Good),
         false => TextCell::painted(word, Paint::Bad),
     };
     table.row([
@@ -48,28 +48,28 @@ pub(super) fn table(account: &RowComparison, recorded: Option<u64>, style: &Styl
         right(account.rows_lost == 0, "lost"),
     ]);
     table.row([
-        TextCell::from("found beyond acknowledged and unknown"),
+        TextCell::from("found in excess of acknowledged and unknown"),
         empty_cell(),
         count(account.rows_surplus),
-        right(account.rows_surplus == 0, "done twice, or by others"),
+        right(account.rows_surplus == 0, "done twice, or by other sessions"),
     ]);
     if account.commits_unknown > 0 {
         table.row([
-            TextCell::from("of unknown end, found of them"),
+            TextCell::from("of unknown outcome, and found of them"),
             count(account.commits_unknown),
             count(account.rows_unknown_found),
-            TextCell::from("may be there or not"),
+            TextCell::from("may be present or not"),
         ]);
     }
     let odd = account.rows_missing + account.rows_foreign;
     table.row([
-        TextCell::from(format!("rows missing or strange, of {}", number::count(account.rows))),
+        TextCell::from(format!("rows missing or unexpected, of {}", number::count(account.rows))),
         empty_cell(),
         count(odd),
         right(odd == 0, "differs"),
     ]);
     table.row([
-        TextCell::from("rows with another value than their version says"),
+        TextCell::from("rows whose value does not match their version"),
         empty_cell(),
         count(account.values_wrong),
         right(account.values_wrong == 0, "differs"),

@@ -40,10 +40,7 @@ fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
         let piece = PIECES.iter().find(|(piece, _)| piece == name).map(|(_, text)| *text);
         let text = ReadyStudy::find(name).map(|study| study.text).or(piece);
         let text = text.ok_or_else(|| {
-            usage(
-                format!("there is no ready study and no shell piece {name:?}"),
-                "`dyno study list` shows all",
-            )
+            usage(format!("unknown ready study or shell piece {name:?}"), "`dyno study list` shows all")
         })?;
         talk.print_raw(text)?;
         return Ok(Exit::Done);
@@ -52,7 +49,7 @@ fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
         let file = StudyFile { file: study.file(), name: study.name.to_owned(), params: Vec::new() };
         Ok(file.study(&measures())?.title)
     };
-    let mut table = TextTable::new(vec![TextColumn::name("study"), TextColumn::text("what it is about")]);
+    let mut table = TextTable::new(vec![TextColumn::name("study"), TextColumn::text("subject")]);
     let mut all = Vec::new();
     for study in READY_STUDIES {
         let title = title(study)?;
@@ -78,8 +75,8 @@ fn study_order(
 ) -> anyhow::Result<StudyDefinition> {
     if common.plan != Path::new(DEFAULT_PLAN) {
         return Err(usage(
-            "a study is a plan of its own, and --plan names another",
-            "name the study's file alone",
+            "a study is itself a plan; --plan is not allowed with it",
+            "name only the study's file",
         ));
     }
     let params = selection.param.iter().map(|param| {
@@ -99,7 +96,7 @@ fn study_order(
                 || "name a file (.toml); `dyno study list` shows the ready ones".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            return Err(usage(format!("there is no ready study {:?}", selection.study), hint));
+            return Err(usage(format!("unknown ready study {:?}", selection.study), hint));
         }
         _ => {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -177,7 +174,7 @@ fn report_outcome(
     let (words, exit) = match walked.after {
         StudyEnd::Done if !unmeasured_variants(walked).is_empty() => (
             format!(
-                "stored as {id}, but no turn of {} was measured; `dyno study report {id}` has the reasons",
+                "stored as {id}, but no leg of {} was measured; `dyno study report {id}` shows the reasons",
                 unmeasured_variants(walked).join(", ")
             ),
             Exit::Failed,
@@ -190,7 +187,7 @@ fn report_outcome(
             Exit::Interrupted,
         ),
         StudyEnd::GivenUp => (
-            format!("given up after three failures in a row; `dyno study resume {id}` continues"),
+            format!("stopped after three consecutive failures; `dyno study resume {id}` continues"),
             Exit::Failed,
         ),
         StudyEnd::NeedsReboot => (

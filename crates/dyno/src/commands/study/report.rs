@@ -29,10 +29,9 @@ pub(super) fn run(common: &CommonArgs, args: &ReportStudy, talk: &Console) -> an
 pub(super) fn check(output: &[PathBuf]) -> anyhow::Result<()> {
     match output.iter().find(|path| !matches!(end(path), "html" | "md" | "csv")) {
         None => Ok(()),
-        Some(path) => Err(usage(
-            format!("{}: what is it to be?", path.display()),
-            "end its name with .html, .md or .csv",
-        )),
+        Some(path) => {
+            Err(usage(format!("{}: unknown format", path.display()), "end its name with .html, .md or .csv"))
+        }
     }
 }
 
@@ -48,7 +47,7 @@ pub(super) fn show_conclusion(
 ) -> anyhow::Result<()> {
     let ConclusionFigures::Study(study) = &conclusion.figures else {
         return Err(usage(
-            format!("{} is no study", conclusion.of),
+            format!("{} is not a study", conclusion.of),
             "`dyno list --sweeps` shows all; `dyno report` is for others",
         ));
     };

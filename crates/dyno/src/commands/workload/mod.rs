@@ -24,7 +24,7 @@ pub(super) fn check(common: &CommonArgs, args: &CheckWorkload, talk: &Console) -
     if args.explain && common.target.is_empty() {
         return Err(Error::usage(
             "--explain without a target",
-            "name the database that explains: --target URL",
+            "give --target URL of the database that explains",
         )
         .into());
     }

@@ -42,7 +42,7 @@ pub(super) fn describe_workload(
     }
     if !drawn.is_empty() {
         let (number, rows) = RETURNED;
-        let title = format!("drawn, as if each number that is read were {number}, and rows {rows}");
+        let title = format!("sample values, assuming that each number read is {number}, and rows {rows}");
         let _ = write!(out, "\n{}\n", style.paint(Paint::Head, &title));
         drawn.iter().for_each(|one| out.push_str(&sample(one)));
     }
@@ -55,7 +55,7 @@ fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError
     let writes = if workload.writes() { "It writes." } else { "It only reads." };
     let deck = workload
         .deck()
-        .map(|cards| format!(" Of {} transactions each has its share to the unit.", count(cards)));
+        .map(|cards| format!(" Each group of {} transactions contains the exact mix.", count(cards)));
     let counted = |what: &str, number: usize| match number {
         1 => format!("1 {what}"),
         _ => format!("{} {what}s", count(number as u64)),
@@ -220,7 +220,7 @@ fn sample(drawn: &SampleTransaction) -> String {
         let _ = writeln!(out, "    and {} more", count(drawn.more as u64));
     }
     if drawn.rolled_back {
-        out.push_str("    taken back\n");
+        out.push_str("    rolled back\n");
     }
     out
 }

@@ -65,7 +65,7 @@ fn of_run(state: &ScreenState, look: &ScreenStyle) -> Vec<(String, Style)> {
     let mut lines = vec![(format!("failed operations: {}{share}", count(errors)), style)];
     let looks = count(complete.snapshot_count);
     if complete.changes.is_empty() && complete.resets.is_empty() {
-        lines.push((format!("nothing changed in {looks} looks at the counters"), look.good()));
+        lines.push((format!("no change in {looks} snapshots"), look.good()));
     }
     lines.extend(complete.changes.iter().map(|change| (dyno_analyze::changed_words(change), look.bad())));
     let falls = complete.resets.iter();

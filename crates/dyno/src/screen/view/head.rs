@@ -43,7 +43,7 @@ fn title(state: &ScreenState, look: &ScreenStyle, width: usize) -> Line<'static>
 fn phase(state: &ScreenState, look: &ScreenStyle, now_s: f64, width: usize) -> Line<'static> {
     let since_s = (now_s - state.run.since_s).max(0.0);
     if state.paused {
-        let words = format!(" paused for {}: p goes on", span_s(since_s.floor()));
+        let words = format!(" paused for {}: p continues", span_s(since_s.floor()));
         return Line::styled(pad_right(&words, width), look.warn());
     }
     let (name, done, told) = match &state.run.phase {
@@ -79,7 +79,7 @@ fn phase(state: &ScreenState, look: &ScreenStyle, now_s: f64, width: usize) -> L
 
 /// Text such as `31 s of 60 s, ends in 29 s, all in 12 min 20 s`.
 fn window(state: &ScreenState, now_s: f64) -> String {
-    let Some((live, told_s)) = &state.run.live else { return "no interval is over yet".to_owned() };
+    let Some((live, told_s)) = &state.run.live else { return "no complete interval yet".to_owned() };
     let elapsed_s = live.elapsed_s + (now_s - told_s).max(0.0);
     let mut parts = vec![match live.total_s {
         Some(total_s) => format!("{} of {}", span_s(elapsed_s.min(total_s).floor()), span_s(total_s)),

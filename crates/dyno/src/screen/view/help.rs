@@ -9,15 +9,15 @@ use super::look::{ScreenStyle, truncate_clean};
 use crate::screen::state::ScreenState;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let mut keys = vec![("q, Ctrl-C", "stop, and keep what was measured; Ctrl-C again ends at once")];
+    let mut keys = vec![("q, Ctrl-C", "stop and store what was measured; Ctrl-C again ends at once")];
     if state.is_several() {
-        keys.push(("p", "let no run begin after this one; again: go on"));
+        keys.push(("p", "pause after this run; again: continue"));
     }
     if state.skips() {
-        keys.push(("s", "break off this run and leave its point out; --resume does it later"));
+        keys.push(("s", "end this run and skip its point; --resume runs it later"));
     }
     keys.extend([
-        ("z", "look at one panel alone; again: at the next"),
+        ("z", "show one panel; again: the next one"),
         ("Esc", "back to all panels"),
         ("?, h", "this page"),
     ]);
@@ -35,8 +35,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     };
     for words in [
         "An interval is the last complete one, with the figures of the record.",
-        "10 s, 1 min and 10 min end with it, once so much was measured.",
-        "The window is all from its begin to the end of that interval.",
+        "10 s, 1 min and 10 min end with it, once enough was measured.",
+        "The window lasts from its beginning to the end of that interval.",
         marks,
         "`--plain` shows lines instead.",
     ] {
@@ -51,16 +51,16 @@ pub(super) fn foot(state: &ScreenState, look: &ScreenStyle, width: u16) -> Line<
     let width = usize::from(width);
     if state.key_requests.stop {
         return Line::styled(
-            truncate_clean(" stopping: what was measured is kept; Ctrl-C again ends at once", width),
+            truncate_clean(" stopping: what was measured is stored; Ctrl-C again ends at once", width),
             look.warn(),
         );
     }
     if state.key_requests.skip {
-        return Line::styled(truncate_clean(" leaving this point out", width), look.warn());
+        return Line::styled(truncate_clean(" skipping this point", width), look.warn());
     }
     let mut keys = vec!["q stop and keep"];
     if state.is_several() {
-        keys.push(if state.key_requests.pause { "p go on" } else { "p pause after this run" });
+        keys.push(if state.key_requests.pause { "p continue" } else { "p pause after this run" });
     }
     if state.skips() {
         keys.push("s skip this point");

@@ -17,7 +17,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     let grid = &state.grid;
     let title = match grid.is_known() {
         true => format!("ops/s of the last run, {} across", grid.column_axis),
-        false => "runs, the last first".to_owned(),
+        false => "runs, latest first".to_owned(),
     };
     let block = look.frame(&title, area);
     let inner = block.inner(area);

@@ -239,7 +239,7 @@ pub fn assert_passes(record: &Value, name: &str) {
     let finding = find_check(record, name);
     let detail = finding["detail"].as_str().unwrap();
     let proves_nothing =
-        ["prove nothing", "may lie beyond the ends"].iter().any(|words| detail.contains(words));
+        ["prove nothing", "may lie outside the window"].iter().any(|words| detail.contains(words));
     let others_pct = record["metrics"]["others_cpu_pct"]["value"].as_f64().unwrap_or(0.0);
     let is_disturbed = others_pct > 25.0 || find_check(record, "edges")["status"] != "pass";
     assert!(

@@ -85,7 +85,7 @@ fn a_plan_shows_every_command_and_runs_none_and_a_study_runs_none_before_it_was_
     let refused = run_study(&desk, &["run", "study.toml"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(
-        refused.err.contains("you have not agreed") && refused.err.contains("dyno study plan"),
+        refused.err.contains("you have not allowed") && refused.err.contains("dyno study plan"),
         "{refused:#?}"
     );
     assert!(!desk.file("log").exists() && leftover_files(&desk).is_empty());
@@ -176,7 +176,7 @@ fn what_cannot_be_put_back_stops_the_study_and_is_tried_again_first() {
     std::fs::remove_file(desk.file("stuck")).unwrap();
     let only = desk.dyno(&["study", "resume", "--only-restore"]);
     assert!(
-        only.code == 0 && only.err.contains("did not come to it") && leftover_files(&desk).is_empty(),
+        only.code == 0 && only.err.contains("did not revert it") && leftover_files(&desk).is_empty(),
         "{only:#?}"
     );
     let resume_output = desk.dyno(&["study", "resume"]);
@@ -197,7 +197,7 @@ fn ctrl_c_puts_everything_back_and_the_study_goes_on_after_it() {
     let interrupted = running.wait();
     assert_eq!(interrupted.code, 130, "{interrupted:#?}");
     assert!(
-        interrupted.err.contains("putting traced back: the study is to stop")
+        interrupted.err.contains("putting traced back: the study stops")
             && interrupted.err.contains("setup: the commands that restore it completed without error"),
         "{interrupted:#?}"
     );

@@ -114,7 +114,7 @@ fn a_device_that_is_another_disk_by_now_is_refused() {
     fake_reboot(&desk, 1);
     let refused = desk.dyno(&["study", "resume"]);
     assert!(
-        refused.code == 2 && refused.err.contains("is another disk than when the study began"),
+        refused.code == 2 && refused.err.contains("is no longer the disk that it was when the study began"),
         "{refused:#?}"
     );
     assert!(leftover_files(&desk).contains(&"two".to_owned()), "nothing is touched");

@@ -87,9 +87,9 @@ fn chart(timeline: &Timeline, measure: usize, x: &ChartAxis, places: &[Option<Ho
         id: MEASURES[measure].column.replace(['.', '_'], "-"),
         title: format!("{name} over time"),
         about: format!(
-            "Each point is one report, in the middle of its interval; where no report is, there is no line. Rings are \
-             anomalies, dashes what is usual.{}",
-            if below { " What is below 0 is drawn at 0." } else { "" }
+            "Each point is one report, in the middle of its interval; gaps without a report have no line. \
+                Rings are anomalies, dashes usual values.{}",
+            if below { " Values below 0 are drawn at 0." } else { "" }
         ),
         x: x.clone(),
         y: ChartAxis::linear(name, Quantity::Plain("")),

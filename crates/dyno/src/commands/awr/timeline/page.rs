@@ -16,7 +16,7 @@ pub(super) fn page(timelines: &[Timeline], names: bool) -> String {
         let grids = [
             ("What stands out", flags(timeline, names)),
             ("Reports", Some(reports(timeline))),
-            ("What goes with DB time", correlated(timeline, names)),
+            ("What correlates with DB time", correlated(timeline, names)),
         ];
         PageSection {
             title: words::title(timeline),
@@ -27,7 +27,7 @@ pub(super) fn page(timelines: &[Timeline], names: bool) -> String {
         }
     };
     let about = "From AWR and STATSPACK reports; times are those of the database hosts.";
-    pages("Reports in the order of time", about, &timelines.iter().map(section).collect::<Vec<_>>())
+    pages("Reports in time order", about, &timelines.iter().map(section).collect::<Vec<_>>())
 }
 
 fn lines(timeline: &Timeline, names: bool) -> Vec<String> {
@@ -102,7 +102,8 @@ fn reports(timeline: &Timeline) -> Grid {
         GridHead::figures("active sessions", ""),
         GridHead::figures("CPU", "%"),
         GridHead::figures("DB time unaccounted", "%").explained(
-            "DB time that is neither CPU nor waits; below 0 where waits were counted of calls whose time comes later",
+            "DB time that is neither CPU nor waits; below 0 if waits belong to calls whose time is counted \
+                later",
         ),
         GridHead::figures("read", "/s"),
         GridHead::figures("write", "/s"),
@@ -137,11 +138,11 @@ fn correlated(timeline: &Timeline, names: bool) -> Option<Grid> {
         GridHead::tight("kind"),
         GridHead::text("name"),
         GridHead::figures("of its rise", "%")
-            .explained("the share of each further second of DB time that is this one's, by least squares over all reports"),
+            .explained("the share of each additional second of DB time, by least squares over all reports"),
         GridHead::figures("all reports", "ρ")
             .explained("Spearman's rank correlation with DB time over all reports"),
         GridHead::figures("within levels", "ρ")
-            .explained("the same of what both are above or below the middle of their level"),
+            .explained("the same for the deviations of both from the middle of their level"),
         GridHead::figures("reports", "").explained("reports that list it"),
     ]);
     for of in words::closest(timeline, CLOSEST) {

@@ -77,8 +77,8 @@ fn stack(
         id: format!("db-time-by-{}", kind.replace(' ', "-")),
         title: format!("DB time by {kind}"),
         about: format!(
-            "Seconds per second, each area one {kind} of foreground sessions, on top of the ones before it. Between reports that are apart \
-             the areas go on in a straight line."
+            "Seconds per second, each area one {kind} of foreground sessions, stacked. Across gaps between \
+                reports the areas continue in a straight line."
         ),
         x: x.clone(),
         y: ChartAxis::linear("DB time, s per s", Quantity::Plain("")),

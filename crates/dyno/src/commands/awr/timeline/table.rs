@@ -106,7 +106,8 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
     }
     let mut text = table.render(style);
     if timeline.points.iter().any(|(point, _)| point.value(UNACCOUNTED).is_some()) {
-        let legend = "unacc.: DB time that is neither CPU nor waits; below 0 where waits were counted of calls whose time comes later";
+        let legend = "unacc.: DB time that is neither CPU nor waits; below 0 if waits belong to calls whose \
+            time is counted later";
         text.extend(
             wrap(legend, style.columns(), LINES_MAX)
                 .iter()
@@ -132,7 +133,7 @@ fn correlated(timeline: &Timeline, style: &Style) -> String {
         return String::new();
     }
     let mut table = TextTable::new(vec![
-        TextColumn::text("goes with DB time"),
+        TextColumn::text("correlates with DB time"),
         TextColumn::text("name"),
         TextColumn::figures("of its rise", "%"),
         TextColumn::figures("all reports", "ρ"),

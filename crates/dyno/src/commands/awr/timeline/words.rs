@@ -89,18 +89,20 @@ pub(super) fn words(flag: &Flag) -> String {
         (None, minutes) => span_s(minutes.unwrap_or(0.0) * 60.0),
     };
     match flag {
-        Flag::Gap { snapshots: Some(1), .. } => "gap: 1 snapshot before this report is in none".to_owned(),
+        Flag::Gap { snapshots: Some(1), .. } => {
+            "gap: 1 snapshot before this report is in no report".to_owned()
+        }
         Flag::Gap { snapshots, minutes } => {
-            format!("gap: {} before this report are in none", amount(snapshots, minutes))
+            format!("gap: {} before this report are in no report", amount(snapshots, minutes))
         }
         Flag::Overlap { snapshots, minutes } => {
-            format!("overlap: {} of it are in the report before too", amount(snapshots, minutes))
+            format!("overlap: {} are also in the previous report", amount(snapshots, minutes))
         }
         Flag::Renumbered => {
             "renumbered: snapshot numbers start again here, reports stay in time order".to_owned()
         }
         Flag::Restart => "restart: the instance was restarted after the previous report".to_owned(),
-        Flag::Twice { file } => format!("twice: {file} is of the same interval and left out"),
+        Flag::Twice { file } => format!("twice: {file} covers the same interval and is skipped"),
         Flag::Level(steps) => level(steps),
         Flag::Plan { statement, new, before } => {
             format!("plan: {statement} runs by {}, before by {}", new.join(", "), before.join(", "))
@@ -177,7 +179,7 @@ pub(super) fn describe_moved(
                 if anomaly.is_compared
                     && anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) =>
             {
-                lines.push((what.plural(), "none moved".to_owned()));
+                lines.push((what.plural(), "none changed".to_owned()));
             }
             _ => {}
         }
@@ -234,8 +236,8 @@ fn explain_excess_time(anomaly: &Anomaly, point: &AwrTimelinePoint) -> Option<St
     let seconds = point.minutes? * 60.0;
     (statement.rate > BEYOND).then(|| {
         format!(
-            "{} has more time than the interval ({}{NARROW}s): several sessions ran it at once, or a call that began before ended \
-             here and brought all its time",
+            "{} has more time than the interval ({}{NARROW}s): several sessions ran it at once, or a call \
+                that began earlier ended here, and all its time is counted here",
             statement.subject.name,
             figure(seconds)
         )

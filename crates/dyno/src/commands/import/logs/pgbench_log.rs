@@ -80,7 +80,8 @@ impl LogParser for PgbenchLog {
         }
         let Some(logged) = logged else {
             return Err(
-                "this is no line of a log of pgbench -l as the first one is: was the file truncated?"
+                "this line does not have the format of the first line of the pgbench -l log: was the file \
+                    truncated?"
                     .to_owned(),
             );
         };
@@ -119,7 +120,7 @@ impl LogParser for PgbenchLog {
         let clients = self.clients.len() as u32;
         if self.clients.keys().last().is_some_and(|last| last + 1 != clients) {
             return Err(
-                "clients are missing: pgbench -j writes a file for each thread, which belong into one file"
+                "clients are missing: pgbench -j writes one file per thread; join them into one file"
                     .to_owned(),
             );
         }
