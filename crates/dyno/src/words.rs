@@ -42,7 +42,7 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
             if *is_part { talk.detail(&words) } else { talk.say(&words) }
         }
         CampaignEvent::Tidying => {
-            talk.say("the run is stored; removing the rows that it inserted (Ctrl-C leaves them)")
+            talk.say("the run is stored; removing the rows that it inserted (Ctrl-C leaves them)");
         }
         CampaignEvent::OwnReport(name, path) => {
             let file =
@@ -129,7 +129,7 @@ pub(crate) fn load(event: &LoadEvent, talk: &Console) {
     match event {
         LoadEvent::Target(url) => talk.say(&format!("loading {url}")),
         LoadEvent::Ephemeral => {
-            talk.say("this target is in memory: `dyno run` loads it itself, and this load is discarded")
+            talk.say("this target is in memory: `dyno run` loads it itself, and this load is discarded");
         }
         LoadEvent::Damaged(error) => {
             talk.say(&format!("{error}: removing Dyno's data and loading again"));
