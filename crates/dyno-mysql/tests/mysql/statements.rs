@@ -375,7 +375,10 @@ fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
             error.message
         };
         assert!(refused(0, &[Value::Int(1)]).contains("1 values were given for 2 parameters"));
-        assert!(refused(0, &[Value::Int(1), Value::Real(1.0)]).contains("parameter 2 is Int"));
+        assert!(
+            refused(0, &[Value::Int(1), Value::Real(1.0)])
+                .contains("parameter 2 has type Int and was given Real")
+        );
         assert!(refused(9, &[]).contains("no statement 9"));
     });
 }

@@ -67,7 +67,7 @@ fn data_that_is_there_is_refused_and_stays() {
     let refused = desk.dyno(&["check", "--accept", "--target", "sqlite:mine.db"]);
     assert!(refused.code == 3 && refused.err.contains("without data of Dyno's"), "{refused:#?}");
     let again = desk.dyno(&[&["load"], &size[..]].concat());
-    assert!(again.err.contains("there already"), "{again:#?}");
+    assert!(again.err.contains("already exists"), "{again:#?}");
 }
 
 #[test]

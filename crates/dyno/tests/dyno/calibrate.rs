@@ -150,7 +150,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         (&[".", "--size", "1M"], "less than 64.0 MiB fits in the device's own cache"),
         (&[".", "--size", "1000T"], "free, and a file of"),
         (&[".", "--commit-size", "5000"], "a power of two"),
-        (&[".", "--only", "disk"], "there are: memory, device, commit"),
+        (&[".", "--only", "disk"], "use one of memory, device, commit"),
     ] {
         let output = desk.dyno(&[&["calibrate"], arguments].concat());
         assert_eq!(output.code, 2, "{output:#?}");

@@ -36,7 +36,7 @@ fn data_that_is_there_is_never_touched() {
     let refused = desk.dyno(&["check", "--deep", "--target", "sqlite:mine.db"]);
     assert!(refused.code != 0 && refused.err.contains("without data of Dyno's"), "{refused:#?}");
     let again = desk.dyno(&[&["load"], &size[..]].concat());
-    assert!(again.err.contains("there already"), "{again:#?}");
+    assert!(again.err.contains("already exists"), "{again:#?}");
 }
 
 #[test]

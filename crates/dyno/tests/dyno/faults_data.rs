@@ -71,7 +71,7 @@ fn changed_data_on_postgres_is_found_before_the_run() {
 fn what_hangs_on_the_tables_of_postgres_is_found_before_the_run() {
     assert_found_on_postgres(&[
         ("TRUNCATE {t}", "0 blocks"),
-        ("DELETE FROM {t} WHERE custid > 300; VACUUM {t}", "were loaded"),
+        ("DELETE FROM {t} WHERE custid > 300; VACUUM {t}", "but the load wrote"),
         ("DROP INDEX dyno.rows_1_custid", "rows_1_custid"),
         ("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'dyno.rows_1_custid'::regclass", "index"),
         ("CREATE INDEX mine ON {t} (c2)", "further index mine"),

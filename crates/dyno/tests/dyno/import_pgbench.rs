@@ -231,7 +231,7 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
     desk.write("s.sql", "SELECT 1;\n\\shell ls\n");
     let cases: [(&[&str], &str); 9] = [
         (&["s.sql"], "s.sql:2:1: \\shell: a workload runs no command of a shell"),
-        (&["no.sql"], "no.sql: it cannot be read"),
+        (&["no.sql"], "no.sql: cannot be read"),
         (&["s.sql@x"], "invalid weight x for s.sql"),
         (&["-b", "tpc-c"], "unknown built-in script tpc-c"),
         (&["-b", "s"], "unknown built-in script s"),

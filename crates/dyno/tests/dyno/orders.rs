@@ -106,7 +106,7 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     assert_eq!(broken["status"], "invalid");
     let words = find_check(&broken, "invariants")["detail"].as_str().unwrap();
     assert!(
-        words.starts_with("broken before the run: condition_4 was 1 before and is 1, and has to be 0"),
+        words.starts_with("broken before the run: condition_4 was 1 before and is 1, and must be 0"),
         "{words}"
     );
     assert!(words.contains("condition_6") && !words.contains("condition_1 was"), "{words}");

@@ -327,7 +327,7 @@ fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
         &["--set", "workload.protocol=simple"],
     ));
     assert_eq!(output.code, 2, "{output:#?}");
-    assert!(output.err.contains("do not come to sqlite by the simple protocol"), "{}", output.err);
+    assert!(output.err.contains("sqlite does not support the simple protocol"), "{}", output.err);
 }
 
 /// Counters of the server since its start.
@@ -374,7 +374,7 @@ fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome()
         let set = ["--set", "workload.protocol=extended"];
         let output = desk.dyno(&args("run", "workload.folder=bank", &server.url(), &set));
         assert_eq!(output.code, 2, "{output:#?}");
-        assert!(output.err.contains("do not come to mysql by the extended protocol"), "{}", output.err);
+        assert!(output.err.contains("mysql does not support the extended protocol"), "{}", output.err);
         assert!(output.err.contains("\"simple\" or \"prepared\""), "{}", output.err);
     }
 }

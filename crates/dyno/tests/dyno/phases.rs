@@ -206,5 +206,5 @@ fn faults_of_a_schedule_are_told_with_their_place() {
     }
     let conflicting_args =
         ["run", "--target", "sqlite::memory:", "--set", "workload.rate=5/s", "--set", PHASES];
-    assert!(run_refused(&desk, &conflicting_args).contains("workload.rate is 5/s besides"));
+    assert!(run_refused(&desk, &conflicting_args).contains("workload.rate is also set, to 5/s"));
 }

@@ -238,7 +238,7 @@ fn commits_that_did_not_wait_for_the_log_are_caught_and_named() {
         let verdict = proof["verdict"].as_str().unwrap();
         assert!(verdict.contains("acknowledged commits are lost"), "{verdict}");
         assert!(
-            proof["reasons"][0].as_str().unwrap().starts_with("the lie: synchronous_commit = off"),
+            proof["reasons"][0].as_str().unwrap().starts_with("likely cause: synchronous_commit = off"),
             "{proof:#}"
         );
     });

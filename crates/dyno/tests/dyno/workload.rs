@@ -241,7 +241,7 @@ fn an_example_that_is_there_is_not_overwritten() {
     desk.write("shop/pay.sql", "SELECT 1");
     let output = desk.dyno(&["init", "--workload", "shop"]);
     assert_eq!(output.code, 2, "{output:#?}");
-    assert!(output.err.contains("shop/workload.toml is there already"), "{}", output.err);
+    assert!(output.err.contains("shop/workload.toml already exists"), "{}", output.err);
     assert_eq!(desk.dyno(&["init", "--workload", "shop", "--force"]).code, 0);
     let other = desk.json(&["init", "--workload", "shop", "other"]);
     assert_eq!((other.0, &other.1["folder"]), (0, &serde_json::json!("other")));

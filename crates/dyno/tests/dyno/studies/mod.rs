@@ -127,7 +127,7 @@ fn variants_are_measured_by_turns_and_put_back_and_said_what_they_are_worth() {
     let page = std::fs::read_to_string(desk.file("a.html")).unwrap();
     let markdown = std::fs::read_to_string(desk.file("a.md")).unwrap();
     let csv = std::fs::read_to_string(desk.file("a.csv")).unwrap();
-    assert!(page.contains("Times better than plain") && page.contains("In this order"));
+    assert!(page.contains("Times better than plain") && page.contains("Order of runs"));
     assert!(markdown.contains("# traces") && markdown.contains("| traced | "), "{markdown}");
     assert_eq!(csv.lines().count(), 4, "{csv}");
     // Consent given once is not requested again.
@@ -149,7 +149,7 @@ fn what_fails_is_put_back_in_reverse_order_and_what_fails_twice_is_left_out() {
     let output = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
     assert_eq!(output.code, 3, "a variant was not measured: {output:#?}");
     assert!(
-        output.err.contains("it is not") && output.err.contains("putting traced back: it failed"),
+        output.err.contains("it is not") && output.err.contains("restoring traced: it failed"),
         "{output:#?}"
     );
     assert!(output.out.contains("no figures: traced"), "{output:#?}");
@@ -197,7 +197,7 @@ fn ctrl_c_puts_everything_back_and_the_study_goes_on_after_it() {
     let interrupted = running.wait();
     assert_eq!(interrupted.code, 130, "{interrupted:#?}");
     assert!(
-        interrupted.err.contains("putting traced back: the study stops")
+        interrupted.err.contains("restoring traced: the study stops")
             && interrupted.err.contains("setup: the commands that restore it completed without error"),
         "{interrupted:#?}"
     );

@@ -32,7 +32,7 @@ fn a_variant_that_needs_a_reboot_waits_for_it() {
     assert!(
         next.code == 4
             && next.err.contains("load: loaded in")
-            && next.err.contains("putting traced back: it is measured"),
+            && next.err.contains("restoring traced: it is measured"),
         "{next:#?}"
     );
     // After enough restarts of the machine the study completes.
@@ -64,13 +64,13 @@ fn a_leg_that_is_cut_off_after_its_reboot_asks_for_another_one() {
     let again = desk.dyno(&["study", "resume"]);
     assert!(
         again.code == 4
-            && again.err.contains("putting traced back: an earlier process")
+            && again.err.contains("restoring traced: an earlier process")
             && again.err.contains("apply: touch"),
         "{again:#?}"
     );
     fake_reboot(&desk, 2);
     let next = desk.dyno(&["study", "resume"]);
-    assert!(next.err.contains("putting traced back: it is measured"), "{next:#?}");
+    assert!(next.err.contains("restoring traced: it is measured"), "{next:#?}");
 }
 
 /// A loop device, detached at the end; without one the test is skipped.
@@ -121,5 +121,5 @@ fn a_device_that_is_another_disk_by_now_is_refused() {
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&one.0, &link).unwrap();
     let next = desk.dyno(&["study", "resume"]);
-    assert!(next.err.contains("putting traced back: it is measured"), "{next:#?}");
+    assert!(next.err.contains("restoring traced: it is measured"), "{next:#?}");
 }
