@@ -45,7 +45,7 @@ fn restarted(facts: &AuditFacts<'_>) -> Option<Skip> {
     }
     let change = record.counters.restart()?;
     Some(Skip(format!(
-        "the server was restarted in an outage, and its counters started from zero: {}",
+        "the server restarted during an outage, and its counters started from zero: {}",
         change_words(change)
     )))
 }

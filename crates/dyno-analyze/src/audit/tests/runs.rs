@@ -395,7 +395,7 @@ fn spoiled_windows_are_found() {
         (
             "counters_epoch",
             Skipped,
-            "restarted in an outage, and its counters started from zero: server.started was a",
+            "restarted during an outage, and its counters started from zero: server.started was a",
             postgres(|r| {
                 r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
                 r.outages.push(dyno_record::Outage::default());
@@ -405,7 +405,7 @@ fn spoiled_windows_are_found() {
         (
             "counters_monotone",
             Skipped,
-            "restarted in an outage",
+            "restarted during an outage",
             postgres(|r| {
                 r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
                 r.outages.push(dyno_record::Outage::default());
