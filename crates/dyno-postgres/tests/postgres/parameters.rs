@@ -104,7 +104,7 @@ fn parameter_types_are_inferred_where_declared_ones_are_refused() {
             assert_eq!(server.psql("SELECT code FROM doc WHERE id = 5").trim(), "abc");
             let error = session.execute(StatementId(0), &[Value::Int(3_000_000_000)]).unwrap_err();
             assert!(
-                error.message.contains("integer for the server") && error.message.contains("3000000000"),
+                error.message.contains("is integer on the server") && error.message.contains("3000000000"),
                 "{error}"
             );
             // The session remains usable after the error.
