@@ -5,10 +5,6 @@ Most tests wait: for a window, for a server, for a limit. Those run beside each 
 processors. Tests in a module `alone` load the machine or judge figures by the clock: each of them runs by itself, at the end,
 but for those in a module `together` there, which run beside each other. `cargo test` runs the same tests, without either.
 
-Tests beside each other can leave a run so little of the processors that Dyno rightly calls it invalid. If no more than
-FEW_FAILURES tests fail, they run once more at the end, one at a time. Those that pass then count as passed. The summary and
-target/test-times.md name them, because a test that often needs this has a fault.
-
 tests.py --build                            builds only
 tests.py [--jobs N] [--list] [WORD ...]     only tests whose names hold one of the words, as `dyno faults_data::changed`
 """
@@ -29,8 +25,6 @@ TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 CARGO = os.environ.get("CARGO", "cargo")
 # A test that takes longer hangs.
 LIMIT_S = 900
-# More failures than this have another cause than load, and do not run again.
-FEW_FAILURES = 4
 BUILD = ["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--no-run", "--message-format=json-render-diagnostics"]
 
 
@@ -163,7 +157,7 @@ def by_time(tests):
     return sorted(tests, key=expected, reverse=True)
 
 
-def write_times(tests, phases, passed_on_retry):
+def write_times(tests, phases):
     """The tables, for people and for the next run's order."""
     last = {test.title(): round(test.wall_s, 1) for test in tests}
     with open(os.path.join(TARGET, "test-times.json"), "w", encoding="utf-8") as file:
@@ -173,7 +167,6 @@ def write_times(tests, phases, passed_on_retry):
         modules.setdefault(test.module(), []).append(test)
     lines = ["| phase | s |", "| --- | ---: |"]
     lines += [f"| {name} | {seconds:.0f} |" for name, seconds in phases]
-    lines += [""] + [f"Passed on retry: {test.title()}" for test in passed_on_retry] if passed_on_retry else []
     lines += ["", "| tests of | tests | s, one after the other | processor, s | longest, s | |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     rows = []
     for module, of in modules.items():
@@ -232,18 +225,10 @@ def main():
     phases.append((f"{len(together)} tests that have the machine for themselves", run_all(together, args.jobs, running, told)))
     phases.append((f"{len(alone)} tests alone", run_all(alone, 1, running, told)))
     failed = [test for test in done if not test.ok]
-    retried = failed if len(failed) <= FEW_FAILURES else []
-    if retried:
-        print("retry, one at a time:", flush=True)
-        phases.append((f"{len(retried)} tests again", run_all(retried, 1, running, told)))
-        failed = [test for test in retried if not test.ok]
-    passed_on_retry = [test for test in retried if test.ok]
     if not args.words:
-        print(f"where the time went: {write_times(tests, phases, passed_on_retry)}")
+        print(f"where the time went: {write_times(done, phases)}")
     print("; ".join(f"{name}: {seconds:.0f} s" for name, seconds in phases))
-    print(f"{len(tests) - len(failed)} passed, {len(failed)} failed")
-    for test in passed_on_retry:
-        print(f"PASSED ON RETRY {test.title()}")
+    print(f"{len(done) - len(failed)} passed, {len(failed)} failed")
     for test in failed:
         print(f"FAILED {test.title()}")
     return 1 if failed else 0
