@@ -124,7 +124,7 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
         let record = run(&desk, &url, &["run.warmup=1s", "run.sessions_per_schema=1"]);
         assert_proved(&record);
         let expected = find_check(&record, "expected");
-        assert_eq!(expected["status"], "pass", "{expected:#}");
+        assert_eq!(expected["status"], "pass", "{expected:#} {:#} {:#}", record["window"], record["whole"]);
         // Conflicts in the middle of a pipeline are rolled back and retried.
         assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
         let shown = desk.dyno(&["show", "last"]).out;
