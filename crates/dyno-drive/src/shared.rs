@@ -40,6 +40,7 @@ pub(crate) struct SharedRunState {
     /// When each session last published its work; the maximum for sessions whose work is always visible.
     shown_ns: Vec<AtomicU64>,
     called_in: AtomicBool,
+    broken_off: AtomicBool,
     failure: Mutex<Option<String>>,
     sleepers: Mutex<Vec<Sleeper>>,
 }
@@ -85,6 +86,7 @@ impl SharedRunState {
             overhead: (0..targets).map(|_| AtomicI64::new(0)).collect(),
             shown_ns: publishes.iter().map(|&one| AtomicU64::new(if one { 0 } else { u64::MAX })).collect(),
             called_in: AtomicBool::new(false),
+            broken_off: AtomicBool::new(false),
             failure: Mutex::new(None),
             sleepers: Mutex::default(),
         }
@@ -246,6 +248,16 @@ impl SharedRunState {
     /// Number of sessions that have done the operations that the plan asks of each.
     pub(crate) fn reached_ops(&self) -> u32 {
         self.reached_ops.load(Ordering::Acquire)
+    }
+
+    /// Notes that this side is about to close the connections of sessions that have not ended.
+    pub(crate) fn note_broken_off(&self) {
+        self.broken_off.store(true, Ordering::Release);
+    }
+
+    /// Whether this side closes the connections of sessions that have not ended.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        self.broken_off.load(Ordering::Acquire)
     }
 
     /// Asks threads to hand in the results of all their sessions: nobody waits any longer for those that have

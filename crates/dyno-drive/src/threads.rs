@@ -236,6 +236,7 @@ impl Threads {
         if !hanging.is_empty() && !impatient() {
             hang(&hanging);
         }
+        self.shared.note_broken_off();
         for number in &hanging {
             if let Some(interrupter) = self.interrupters.get(number) {
                 interrupter.interrupt();

@@ -259,16 +259,14 @@ impl AgentRunPart<'_> {
         (late_ns, None)
     }
 
-    /// Answers steps while sessions end; only [`AgentStep::Hurry`] has an effect then.
+    /// Answers steps while sessions end; only [`AgentStep::Hurry`] has an effect then. An agent that lost its
+    /// controller still gives its sessions the plan's drain, so that operations in progress can end.
     fn drain_steps(&self, steps: &Receiver<AgentStepRequest>) {
         while let Ok((step, reply)) = steps.try_recv() {
             if step == AgentStep::Hurry {
                 self.board.hurry.store(true, Ordering::Release);
             }
             self.wire.publish(&reply, encode(&AgentReply::Done { late_ns: 0 }));
-        }
-        if self.board.alone.load(Ordering::Acquire) {
-            self.board.hurry.store(true, Ordering::Release);
         }
     }
 

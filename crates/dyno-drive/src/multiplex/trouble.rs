@@ -17,6 +17,7 @@ impl Multiplexer {
     #[cold]
     pub(super) fn failed(&mut self, index: usize, error: Box<OpError>) {
         let Some(state) = &mut self.states[index] else { return };
+        let error = Box::new(state.worker.name_closer(&error).into_owned());
         self.crossing -= usize::from(state.is_at_boundary());
         let now_ns = self.clock.now_ns();
         let failed = state.give_up(&error);

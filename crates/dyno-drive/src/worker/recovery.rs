@@ -1,11 +1,16 @@
 //! Handles a failed operation: counts it, and makes the session ready again if possible.
 
+use std::borrow::Cow;
+
 use dyno_engine::{ErrorClass, OpError, Session, SessionRequest};
 use dyno_workload::{ClassId, FailureRecovery};
 
 use super::{NO_OPERATION, SessionWorker, WorkerExit};
 use crate::counts::ThreadCounts;
 use crate::shared::DrivePhase;
+
+/// The message of operations that were in progress when Dyno closed their connection.
+const CLOSED_BY_DYNO: &str = "Dyno closed the connection because the operation did not end with the run";
 
 /// How long a session without a connection tries to reconnect.
 const RECONNECT_NS_MAX: u64 = 30_000_000_000;
@@ -68,6 +73,16 @@ impl SessionWorker {
         }
     }
 
+    /// The error with its true cause: a connection that Dyno closed at the run's end looks as if the server had
+    /// closed it.
+    #[cold]
+    pub(crate) fn name_closer<'a>(&self, error: &'a OpError) -> Cow<'a, OpError> {
+        match error.class == ErrorClass::Connection && self.shared.is_broken_off() {
+            true => Cow::Owned(OpError { message: CLOSED_BY_DYNO.to_owned(), ..error.clone() }),
+            false => Cow::Borrowed(error),
+        }
+    }
+
     /// Counts a failure and makes the session ready again, if possible.
     pub(super) fn recover(
         &mut self,
@@ -76,6 +91,7 @@ impl SessionWorker {
         class: ClassId,
         error: &OpError,
     ) -> Result<(), WorkerExit> {
+        let error = &*self.name_closer(error);
         let now_ns = self.clock.now_ns();
         self.recorder.failed(counts, class, error, now_ns);
         self.check_recovery(error, now_ns)?;

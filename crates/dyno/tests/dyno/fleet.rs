@@ -160,13 +160,14 @@ fn assert_judged_without_leader(site: &FleetSite, record: &Value) {
     );
     let sessions = find_check(record, "sessions");
     assert!(sessions["status"] == "pass" && sessions["observed"] == "4", "{sessions:#}");
-    // The passed checks need neither the database's counters nor data known only to the controller.
+    // The passed checks need neither the database's counters nor data known only to the controller. Sessions
+    // end their operations in time, so that none fails because its agent is alone.
     let passed: Vec<&str> = audit
         .iter()
         .filter(|found| found["status"] == "pass")
         .map(|found| found["check"].as_str().unwrap())
         .collect();
-    assert_eq!(passed, ["sessions"], "{audit:#?}");
+    assert_eq!(passed, ["sessions", "errors"], "{audit:#?}");
     assert!(record["window"].is_null(), "{record:#}");
     let shown = site.desk.dyno(&["show", "last", "--table"]);
     assert!(shown.out.contains("failed") && shown.out.contains("controller was lost"), "{}", shown.out);

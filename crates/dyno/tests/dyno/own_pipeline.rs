@@ -111,6 +111,12 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         let (desk, url) = (env_with_workload(PIPED), server.url());
         run_dyno(&desk, "load", &url, &[], &[]);
+        // A conflict writes rows that nothing expects; a single session has none. Transfers are refused only
+        // once balances have drifted, which they do not in so few transactions after a load.
+        let record = run(&desk, &url, &["run.warmup=1s", "run.sessions_per_schema=1"]);
+        assert_proved(&record);
+        let expected = find_check(&record, "expected");
+        assert_eq!(expected["status"], "pass", "{expected:#}");
         for sets in [
             &["run.threads=1"][..],
             &["run.threads=4"],
@@ -120,11 +126,6 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
         ] {
             assert_proved(&run(&desk, &url, sets));
         }
-        // A conflict writes rows that nothing expects; a single session has none.
-        let record = run(&desk, &url, &["run.warmup=1s", "run.sessions_per_schema=1"]);
-        assert_proved(&record);
-        let expected = find_check(&record, "expected");
-        assert_eq!(expected["status"], "pass", "{expected:#} {:#} {:#}", record["window"], record["whole"]);
         // Conflicts in the middle of a pipeline are rolled back and retried.
         assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
         let shown = desk.dyno(&["show", "last"]).out;
