@@ -26,8 +26,8 @@ pub fn open_to_append(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     let file = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
     let file = file.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => Error::other("it is a link, which is not followed"),
-        Some(Errno::NXIO) => Error::other("it is a pipe that nobody reads, or a socket"),
+        Some(Errno::LOOP) => Error::other("it is a symbolic link, and links are not followed"),
+        Some(Errno::NXIO) => Error::other("it is a pipe without a reader, or a socket"),
         _ => error,
     })?;
     let facts = file.metadata()?;
@@ -37,10 +37,10 @@ pub fn open_to_append(path: &Path) -> Result<File> {
     }
     if facts.is_file() {
         if facts.nlink() != 1 {
-            return Err(Error::other("it has a second name (a hard link), so it may be another file"));
+            return Err(Error::other("it has more than one hard link, so it may be another file"));
         }
         if facts.mode() & 0o002 != 0 {
-            return Err(Error::other(format!("everyone may write to it: chmod o-w {}", path.display())));
+            return Err(Error::other(format!("all users can write to it: chmod o-w {}", path.display())));
         }
         check_shared(path)?;
     }

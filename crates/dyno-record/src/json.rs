@@ -27,17 +27,18 @@ pub enum RecordError {
         bytes: u64,
     },
     /// The record has a kind that this program does not know.
-    #[error("records of the kind {found:?} are not known here: use a newer version of Dyno")]
+    #[error("unknown record kind {found:?}: use a newer version of Dyno")]
     Kind {
         /// The kind in the text.
         found: String,
     },
     /// It is JSON, but has no version of a run record.
-    #[error("there is no schema_version: this is not a run record")]
+    #[error("schema_version is missing: this is not a run record")]
     NoVersion,
     /// The record has another version of the format.
     #[error(
-        "schema_version {found} is not known here (this program reads {SCHEMA_VERSION}): use the version of Dyno that wrote it, or a newer one"
+        "unknown schema_version {found} (this program reads {SCHEMA_VERSION}): use the version of Dyno that \
+         wrote it, or a newer one"
     )]
     Version {
         /// The version in the text.
@@ -50,7 +51,7 @@ pub enum RecordError {
         detail: String,
     },
     /// A required figure is not a finite number, for example after a division by zero.
-    #[error("the run record holds a figure that is not a finite number: {detail}")]
+    #[error("the run record contains a figure that is not a finite number: {detail}")]
     NotFinite {
         /// The error of reading the text back.
         detail: String,
@@ -233,7 +234,7 @@ mod tests {
     fn a_record_of_another_kind_is_refused_whatever_it_holds() {
         let disk = r#"{"schema_version":2,"kind":"flame","metrics":{}}"#;
         let error = RunRecord::from_json(disk).unwrap_err();
-        assert!(error.to_string().contains("\"flame\" are not known here: use a newer"), "{error}");
+        assert!(error.to_string().contains("unknown record kind \"flame\": use a newer"), "{error}");
         let text = sample::minimal().to_json().unwrap();
         let nameless = RunRecord::from_json(&text.replace("\"kind\":\"run\",", "")).unwrap_err();
         assert!(nameless.to_string().contains("missing field `kind`"), "{nameless}");

@@ -130,8 +130,10 @@ impl Outage {
             (None, None) => {}
         }
         if let Some(recovered_s) = self.recovered_s {
-            words +=
-                &format!("; 90 % of the throughput before was back in the interval at {recovered_s:.1} s");
+            words += &format!(
+                "; throughput recovered to 90 % of its earlier value in the interval at \
+                          {recovered_s:.1} s"
+            );
         }
         words
     }
@@ -151,16 +153,18 @@ impl Outage {
         }
         match self.all_back_s {
             Some(back_s) => lines.push(format!(
-                "the first loss was noticed at {:.3} s, and each session had an answer again by {back_s:.3} s",
+                "the first loss was detected at {:.3} s, and every session received responses again by \
+                 {back_s:.3} s",
                 self.lost_s
             )),
             None => lines.push(format!(
-                "the first loss was noticed at {:.3} s, and not each session had an answer again",
+                "the first loss was detected at {:.3} s, and not every session received responses again",
                 self.lost_s
             )),
         }
         lines.push(format!(
-            "moments are those of the sessions' own answers; of sessions that kept their connection, pauses below {:.3} s count as answered",
+            "times are those of the sessions' own responses; for sessions that kept their connection, pauses \
+             below {:.3} s do not count as outages",
             self.resolution_s
         ));
         lines
@@ -196,10 +200,10 @@ mod tests {
         };
         assert_eq!(
             outage.sentence(),
-            "target 2: outage: no session had an answer for 3.250 s from 4.000 s to 7.250 s of the window (the longest of 2 times); \
-             sessions that lost their connection: 3; failed operations: 3; commits in doubt: 1; \
-             throughput before 1,000/s (0.0 s to 5.0 s), after 990/s (9.0 s to 14.0 s); \
-             90 % of the throughput before was back in the interval at 8.0 s"
+            "target 2: outage: no session had an answer for 3.250 s from 4.000 s to 7.250 s of the window \
+             (the longest of 2 times); sessions that lost their connection: 3; failed operations: 3; commits \
+             in doubt: 1; throughput before 1,000/s (0.0 s to 5.0 s), after 990/s (9.0 s to 14.0 s); \
+             throughput recovered to 90 % of its earlier value in the interval at 8.0 s"
         );
     }
 

@@ -29,7 +29,7 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>> {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Err(Error::other("it is a link, which is not followed"));
+            return Err(Error::other("it is a symbolic link, and links are not followed"));
         }
         Err(error) => return Err(error),
     };
@@ -42,7 +42,8 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>> {
         return Err(Error::other(format!("it belongs to user {}, not to {user}", facts.uid())));
     }
     if mode & 0o077 != 0 {
-        let problem = format!("others may read or write it (mode {mode:o}): chmod 600 {}", path.display());
+        let problem =
+            format!("other users can read or write it (mode {mode:o}): chmod 600 {}", path.display());
         return Err(Error::other(problem));
     }
     if facts.len() > bytes_max {
@@ -63,7 +64,7 @@ pub fn open_to_others(path: &Path) -> Option<u32> {
 pub fn open_secret_warning(name: &str, path: &Path) -> Option<String> {
     let mode = open_to_others(path)?;
     let shown = path.display();
-    Some(format!("{name} {shown} is open to others (mode {mode:o}): chmod 600 {shown}"))
+    Some(format!("{name} {shown} is accessible to other users (mode {mode:o}): chmod 600 {shown}"))
 }
 
 /// Writes the file at `path` atomically, with access for this user only.
@@ -96,7 +97,7 @@ pub fn check_own(file: &std::fs::File) -> Result<()> {
         return Err(Error::other(format!("it belongs to user {}, not to {user}", facts.uid())));
     }
     if mode & 0o022 != 0 {
-        return Err(Error::other(format!("others may write to it (mode {mode:o})")));
+        return Err(Error::other(format!("other users can write to it (mode {mode:o})")));
     }
     Ok(())
 }
@@ -108,7 +109,7 @@ pub fn check_own(file: &std::fs::File) -> Result<()> {
 pub fn check_not_public(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.mode() & 0o002 != 0 => {
-            Err(Error::other(format!("everyone may write to it: chmod o-w {}", path.display())))
+            Err(Error::other(format!("all users can write to it: chmod o-w {}", path.display())))
         }
         _ => Ok(()),
     }
@@ -125,7 +126,8 @@ pub fn check_shared(path: &Path) -> Result<()> {
     let is_open = std::fs::metadata(folder).is_ok_and(|folder| folder.mode() & 0o002 != 0);
     let is_own = facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw();
     if is_open && !is_own {
-        let problem = "everyone can create files in its folder, and it is a link or belongs to another user";
+        let problem = "all users can create files in its folder, and it is a symbolic link or belongs to \
+                       another user";
         return Err(Error::other(problem));
     }
     Ok(())
@@ -154,23 +156,26 @@ pub fn check_folder(path: &Path) -> Result<()> {
         let is_closed =
             above.is_some_and(|above| above.mode() & 0o022 == 0 && [0, user].contains(&above.uid()));
         if !is_closed || ![0, user].contains(&link.uid()) {
-            return Err(Error::other("it is a link that others could have made: name another folder"));
+            return Err(Error::other(
+                "it is a symbolic link that other users could have created: use another \
+                                     folder",
+            ));
         }
     }
     let facts = std::fs::metadata(path)?;
     let mode = facts.mode() & 0o7777;
     if !facts.is_dir() {
-        return Err(Error::other("it is no folder: name another one"));
+        return Err(Error::other("it is not a folder: use another one"));
     }
     if facts.uid() != user {
         return Err(Error::other(format!(
-            "it belongs to user {}, not to {user}: name another one",
+            "it belongs to user {}, not to {user}: use another one",
             facts.uid()
         )));
     }
     if mode & 0o022 != 0 {
-        let way_out = format!("look at what is in it, then chmod 700 {}", path.display());
-        return Err(Error::other(format!("others may write to it (mode {mode:o}): {way_out}")));
+        let way_out = format!("inspect its contents, then chmod 700 {}", path.display());
+        return Err(Error::other(format!("other users can write to it (mode {mode:o}): {way_out}")));
     }
     check_above(path)
 }
@@ -182,9 +187,9 @@ fn check_above(path: &Path) -> Result<()> {
         let mode = std::fs::metadata(above)?.mode() & 0o7777;
         if mode & 0o1002 == 0o0002 {
             let shown = above.display();
-            let way_out = format!("chmod o-w {shown} (or +t), or name another one");
+            let way_out = format!("chmod o-w {shown} (or +t), or use another folder");
             return Err(Error::other(format!(
-                "everyone can rename folders in {shown} (mode {mode:o}): {way_out}"
+                "all users can rename folders in {shown} (mode {mode:o}): {way_out}"
             )));
         }
     }

@@ -129,7 +129,7 @@ impl RunRecord {
         }
         if self.plan.workload.commit != Commit::Wait {
             all.push(
-                "commits do not wait for the log (workload.commit), and a crash loses the last ones"
+                "commits do not wait for the log (workload.commit), so a crash loses the latest commits"
                     .to_owned(),
             );
         }

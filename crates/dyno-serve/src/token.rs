@@ -137,7 +137,7 @@ mod tests {
         let token = AccessToken::of_file(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let error = AccessToken::of_file(&path).unwrap_err().to_string();
-        assert!(error.contains("others may read"), "{error}");
+        assert!(error.contains("other users can read"), "{error}");
         assert!(!error.contains(token.text()), "{error}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, "short").unwrap();

@@ -1,6 +1,7 @@
 //! Handles sessions whose request failed or whose connection is lost: they continue, reconnect on another
 //! thread, or leave.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -17,7 +18,10 @@ impl Multiplexer {
     #[cold]
     pub(super) fn failed(&mut self, index: usize, error: Box<OpError>) {
         let Some(state) = &mut self.states[index] else { return };
-        let error = Box::new(state.worker.name_closer(&error).into_owned());
+        let error = match state.worker.name_closer(&error) {
+            Cow::Owned(named) => Box::new(named),
+            Cow::Borrowed(_) => error,
+        };
         self.crossing -= usize::from(state.is_at_boundary());
         let now_ns = self.clock.now_ns();
         let failed = state.give_up(&error);

@@ -20,7 +20,8 @@ pub enum RepositoryError {
         detail: String,
     },
     /// The file is not a repository; it was not changed.
-    #[error("{} is not a repository of Dyno ({detail}); it was left as it is: name another file with --repository", path.display())]
+    #[error("{} is not a repository of Dyno ({detail}); it was not changed: name another file with \
+             --repository", path.display())]
     Foreign {
         /// Path of the repository's file.
         path: PathBuf,
@@ -28,7 +29,8 @@ pub enum RepositoryError {
         detail: String,
     },
     /// A newer Dyno created the file; it was not changed.
-    #[error("the repository {} has version {found}, and this program knows up to {known}; it was left as it is: use a newer Dyno", path.display())]
+    #[error("the repository {} has version {found}, and this program knows up to {known}; it was not \
+             changed: use a newer Dyno", path.display())]
     Newer {
         /// Path of the repository's file.
         path: PathBuf,
@@ -38,7 +40,8 @@ pub enum RepositoryError {
         known: i64,
     },
     /// An older Dyno created the file, in a format that this program does not support; it was not changed.
-    #[error("the repository {} has version {found}, and this program reads {known} only; it was left as it is: read it with the Dyno that wrote it, and name another file with --repository", path.display())]
+    #[error("the repository {} has version {found}, and this program reads {known} only; it was not changed: \
+             read it with the Dyno that wrote it, and name another file with --repository", path.display())]
     Older {
         /// Path of the repository's file.
         path: PathBuf,
@@ -56,7 +59,7 @@ pub enum RepositoryError {
         waited_s: f64,
     },
     /// The file system has no space left.
-    #[error("no space is left for the repository {}; nothing was written: free some space and try again", path.display())]
+    #[error("no space left for the repository {}; nothing was written: free some space and try again", path.display())]
     Full {
         /// Path of the repository's file.
         path: PathBuf,
@@ -79,7 +82,8 @@ pub enum RepositoryError {
         name: String,
     },
     /// The file is damaged or its tables are wrong.
-    #[error("the repository {} is damaged ({detail}): move it away, and salvage what is in it with `sqlite3 FILE .recover`", path.display())]
+    #[error("the repository {} is damaged ({detail}): move it away, and recover its contents with `sqlite3 \
+             FILE .recover`", path.display())]
     Damaged {
         /// Path of the repository's file.
         path: PathBuf,
@@ -87,7 +91,7 @@ pub enum RepositoryError {
         detail: String,
     },
     /// A run with this name already exists.
-    #[error("there is a run {id} in the repository already")]
+    #[error("run {id} already exists in the repository")]
     Exists {
         /// The name of the run.
         id: String,
@@ -115,7 +119,7 @@ pub enum RepositoryError {
         newest: Vec<String>,
     },
     /// Several runs match the selector.
-    #[error("{selector:?} is the beginning of several runs: {}", candidates.join(", "))]
+    #[error("{selector:?} is a prefix of several run ids: {}", candidates.join(", "))]
     Ambiguous {
         /// The selector that the user gave.
         selector: String,
@@ -150,7 +154,7 @@ pub enum RepositoryError {
 
 fn newest_text(newest: &[String], noun: &str) -> String {
     match newest {
-        [] => format!(": the repository holds no {noun}"),
+        [] => format!(": the repository has no {noun}"),
         newest => format!("; the newest are {}", newest.join(", ")),
     }
 }
@@ -159,7 +163,7 @@ fn no_record_text(state: RunState) -> &'static str {
     match state {
         RunState::Running => "it is still running",
         RunState::Unknown => "it was started on another machine or in another container, and has not ended",
-        _ => "its process was gone before it could write one",
+        _ => "its process ended before it wrote one",
     }
 }
 

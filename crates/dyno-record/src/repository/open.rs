@@ -170,7 +170,7 @@ impl Repository {
     pub fn open_read_only(path: &Path) -> Result<Self, RepositoryError> {
         if let RepositoryFile::Empty = probe(path, LOCK_WAIT)? {
             let path = path.to_path_buf();
-            let detail = "there is no such file, or it is empty: `dyno run` makes it".to_owned();
+            let detail = "the file does not exist or is empty: `dyno run` creates it".to_owned();
             return Err(RepositoryError::CannotOpen { path, detail });
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -276,7 +276,7 @@ fn check_files(path: &Path) -> Result<(), RepositoryError> {
         let file = PathBuf::from(name);
         private_file::check_shared(&file).map_err(|error| {
             let detail = format!(
-                "SQLite would take {} for a part of it: {error}; remove that file if it is not yours",
+                "SQLite would treat {} as a part of it: {error}; remove that file if it is not yours",
                 file.display()
             );
             RepositoryError::CannotOpen { path: path.to_path_buf(), detail }
@@ -363,7 +363,7 @@ fn make_private(path: &Path) -> Result<(), RepositoryError> {
     let cannot = |detail| RepositoryError::CannotOpen { path: path.to_path_buf(), detail };
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
-        made.map_err(|e| cannot(format!("its directory cannot be made: {e}")))?;
+        made.map_err(|e| cannot(format!("its directory cannot be created: {e}")))?;
     }
     // If creation fails, opening the file reports the reason; an existing empty file keeps its permissions.
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);

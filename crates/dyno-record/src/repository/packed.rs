@@ -148,7 +148,7 @@ fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
 pub(super) fn microseconds(id: &str, started_at: &str) -> Result<i64, RepositoryError> {
     let parsed: Result<Timestamp, _> = started_at.parse();
     parsed.map(Timestamp::as_microsecond).map_err(|_| {
-        malformed(id, format!("started_at {started_at:?} is not a moment: write 2026-03-21T14:25:01Z"))
+        malformed(id, format!("started_at {started_at:?} is not a timestamp: write 2026-03-21T14:25:01Z"))
     })
 }
 

@@ -54,7 +54,8 @@ impl Repository {
         Ok(Some(RunRecord {
             status: Status::Interrupted,
             reasons: vec![format!(
-                "its process was gone before the run ended; kept are the first {kept_s:.0} s of its series, and no totals"
+                "its process ended before the run did; the first {kept_s:.0} s of its series are stored, \
+                 without totals"
             )],
             series,
             targets,

@@ -86,7 +86,7 @@ fn a_run_whose_process_is_gone_is_interrupted() {
     if run.process.start_ticks.is_some() {
         assert_eq!(state, RunState::Interrupted);
         let error = repository.load(&run.id).unwrap_err();
-        assert!(error.to_string().contains("its process was gone"), "{error}");
+        assert!(error.to_string().contains("its process ended before"), "{error}");
         let filter = Filter { status: Some(RunState::Interrupted), ..Filter::default() };
         assert_eq!(repository.list(&filter).unwrap().len(), 1);
     } else {
@@ -129,7 +129,7 @@ fn names_are_taken_once_and_the_same_record_may_come_twice() {
 fn a_run_is_named_by_identifier_beginning_or_place() {
     let (_directory, repository) = repository();
     let empty = repository.resolve("last").unwrap_err();
-    assert!(empty.to_string().contains("holds no runs"), "{empty}");
+    assert!(empty.to_string().contains("has no runs"), "{empty}");
     // The second one was not started here, like an imported record.
     for second in [1, 2, 3] {
         repository.finish(&record(second)).unwrap();

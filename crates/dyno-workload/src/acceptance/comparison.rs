@@ -66,8 +66,8 @@ pub(super) fn judged(name: &str, attempts: &[Attempt]) -> AcceptanceFinding {
         false if attempts.iter().all(is_below) || (attempts.len() > 1 && is_same) => {
             wrong(name, format!("{}, in each of {} attempts", unequal(last), attempts.len()))
         }
-        false => not_proved(name, format!("{}; others work on this server, too", unequal(last)))
-            .way_out("repeat it while nobody else works on the server"),
+        false => not_proved(name, format!("{}; other sessions also use this server", unequal(last)))
+            .way_out("repeat it while no other session uses the server"),
     };
     let finding = finding
         .figure("attempts", attempts.len() as i64)

@@ -149,7 +149,7 @@ fn renumbered(op: BlockOp, attempt: u64) -> BlockOp {
 fn require(expected: u64, rows: u64, op: BlockOp) -> Result<(), TargetError> {
     match rows == expected {
         true => Ok(()),
-        false => Err(TargetError::database(format!("{op:?} did {rows} rows and not {expected}"))),
+        false => Err(TargetError::database(format!("{op:?} affected {rows} rows instead of {expected}"))),
     }
 }
 
@@ -197,7 +197,7 @@ fn commits(
         rules.transactions.counted(acknowledged.reads, acknowledged.commits, acknowledged.slices);
     let counted = match transactions {
         Some(_) => counters.get(Counter::Commits).map_err(str::to_owned),
-        None => Err("how the engine counts commits is not known".to_owned()),
+        None => Err("it is unknown how the engine counts commits".to_owned()),
     };
     CounterComparison {
         name: "commits",

@@ -17,16 +17,16 @@ pub(super) fn dropped(target: &dyn Target, foreign: &[DropItem]) -> Vec<Acceptan
     };
     let mut findings = vec![match state {
         DataState::Empty => {
-            proved("drop", format!("{items} objects were dropped, and nothing of Dyno's is left"))
+            proved("drop", format!("{items} objects were dropped, and no data of Dyno is left"))
                 .figure("objects", items as i64)
         }
-        _ => wrong("drop", format!("{items} objects were dropped, and data of Dyno's is still there"))
+        _ => wrong("drop", format!("{items} objects were dropped, but data of Dyno still exists"))
             .way_out("dyno drop"),
     }];
     let lost = foreign.iter().filter(|item| !left.contains(item)).count();
     findings.push(match lost {
         0 => proved("foreign", format!("{} objects of others beside Dyno's are untouched", foreign.len())),
-        _ => wrong("foreign", format!("{lost} objects of others are gone")),
+        _ => wrong("foreign", format!("{lost} objects of others are missing")),
     });
     findings
 }

@@ -54,7 +54,7 @@ fn refused(target: &dyn Target, name: &str, sql: String, kind: TargetErrorKind) 
     session.close();
     match outcome {
         Err(error) => of_class(name, &error, ErrorClass::Fatal),
-        Ok(_) => wrong(name, "the database did a statement that it must refuse"),
+        Ok(_) => wrong(name, "the database executed a statement that it must refuse"),
     }
 }
 
@@ -78,7 +78,7 @@ fn duplicate_key(target: &dyn Target) -> Result<AcceptanceFinding, TargetError> 
     session.close();
     Ok(match outcome {
         Err(error) => of_class("duplicate key", &error, ErrorClass::Fatal),
-        Ok(_) => wrong("duplicate key", "the database took two rows with the same primary key"),
+        Ok(_) => wrong("duplicate key", "the database accepted two rows with the same primary key"),
     })
 }
 

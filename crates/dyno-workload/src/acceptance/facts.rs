@@ -22,7 +22,7 @@ pub(super) fn logon(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     });
     findings.push(proved("server", server(scope.identity)));
     if !scope.is_server {
-        let reason = "the database is a part of this process: nobody logs on";
+        let reason = "the database is a part of this process: there is no login";
         findings.push(not_applicable("session", reason));
         return Ok(findings);
     }
@@ -47,7 +47,7 @@ fn server(identity: &Identity) -> String {
     };
     let cache = match cache_bytes {
         Some(bytes) => format!("a cache of {}", Bytes(*bytes)),
-        None => "a cache whose size it does not say".to_owned(),
+        None => "a cache of unknown size".to_owned(),
     };
     let place = if *same_host { "on this machine" } else { "on another machine" };
     let durable = match not_durable.as_slice() {

@@ -85,7 +85,7 @@ fn break_off(
     let total = spec.total_rows();
     Ok(match scope.target.survey()? {
         DataState::Partial { rows, spec: there, .. } if rows < total && there == *spec => {
-            let words = format!("the load was broken off, and {rows} of {total} rows are there for good");
+            let words = format!("the load was broken off, and {rows} of {total} rows are stored");
             findings.push(proved("break-off", words).figure("rows", rows as i64));
             Some(rows)
         }
@@ -95,7 +95,7 @@ fn break_off(
             Some(rows)
         }
         other => {
-            let words = format!("behind a load that was broken off the target holds {}", word(&other));
+            let words = format!("after a load that was broken off the target has {}", word(&other));
             findings.push(wrong("break-off", words));
             None
         }
@@ -114,10 +114,11 @@ fn word(state: &DataState) -> &'static str {
 fn continued(rows: u64, report: &LoadReport, total: u64) -> AcceptanceFinding {
     let written = report.rows_written;
     let finding = match rows + written == total {
-        true => {
-            proved("resume", format!("the load went on behind {rows} rows and wrote the other {written}"))
-        }
-        false => wrong("resume", format!("of {total} rows {rows} were there, and {written} were written")),
+        true => proved(
+            "resume",
+            format!("the load continued after {rows} rows and wrote the remaining {written}"),
+        ),
+        false => wrong("resume", format!("of {total} rows {rows} existed, and {written} were written")),
     };
     finding.figure("rows_there", rows as i64).figure("rows_written", written as i64)
 }

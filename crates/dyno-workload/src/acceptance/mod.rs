@@ -86,24 +86,19 @@ const fn step(
 const LOAD: &str = "load";
 
 const STEPS: [AcceptanceStage; 9] = [
-    step("logon", "log on, and say what the server is", false, facts::logon),
-    step(
-        "rights",
-        "read every view of counters, and name the rights that are missing",
-        false,
-        rights::rights,
-    ),
+    step("logon", "log on, and identify the server", false, facts::logon),
+    step("rights", "read every view of counters, and list missing privileges", false, rights::rights),
     step(LOAD, "load 2 × 500 rows, break the load off, and resume it", false, load::resumed),
     step("types", "write and read values of every type", true, types::types),
     step("exactness", "count known operations of a quiet session", true, counts::exact),
     step("plans", "reach rows by an index, and read whole tables", true, plans::plans),
-    step("errors", "provoke errors, and class them", true, errors::classed),
+    step("errors", "provoke errors, and classify them", true, errors::classed),
     step("break-off", "break off a session that waits for a lock", true, locks::broken_off),
-    step("reports", "take a report that the database makes of itself", false, reports::report),
+    step("reports", "create one of the database's own reports", false, reports::report),
 ];
 
 /// Name and title of the last step.
-const DROP: (&str, &str) = ("drop", "drop what the acceptance made, and nothing else");
+const DROP: (&str, &str) = ("drop", "drop only the objects that the acceptance created");
 
 /// `plan` with the data and sessions of the acceptance test and without custom workloads, for the preflight checks.
 pub fn small_plan(plan: &Plan) -> Plan {
@@ -162,8 +157,8 @@ fn is_loaded(step: &AcceptanceStep) -> bool {
 /// The error when the user stops the test.
 fn stopped(dropped: &AcceptanceStep) -> TargetError {
     let left = match dropped.verdict {
-        AcceptanceVerdict::Proved => "what it had made was dropped",
-        _ => "what it had made could not be dropped",
+        AcceptanceVerdict::Proved => "the objects it created were dropped",
+        _ => "the objects it created could not be dropped",
     };
     let error = TargetError::new(TargetErrorKind::Cancelled, format!("the acceptance was stopped; {left}"));
     match dropped.verdict {

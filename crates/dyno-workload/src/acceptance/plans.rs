@@ -82,7 +82,7 @@ fn judged(name: &str, lines: &[String], words: &[&str], way: &str) -> Acceptance
     let plan = lines.join(" ").to_lowercase();
     match words.iter().any(|word| plan.contains(word)) {
         true => proved(name, format!("the plan {way}")),
-        false if lines.is_empty() => not_proved(name, "the database shows no plan"),
+        false if lines.is_empty() => not_proved(name, "the database returns no plan"),
         false => wrong(name, format!("no line of the plan {way}: {}", lines.join("; "))),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn report(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     let awr = scope.plan.observe.awr;
     if awr == AwrObserveMode::Off {
         let reason =
-            "not asked for: AWR needs a license, so it is used only with --set observe.awr=awr or statspack";
+            "not requested: AWR needs a license, so it is used only with --set observe.awr=awr or statspack";
         return Ok(vec![not_applicable(CHECK, reason)]);
     }
     let Some(reporter) = scope.target.reporter(awr)? else {

@@ -20,7 +20,8 @@ pub(super) fn rights(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     let mut findings: Vec<AcceptanceFinding> =
         advice.iter().filter(|advice| keeps_from_proof(advice)).map(missing).collect();
     if findings.is_empty() {
-        findings.push(proved("grants", "the user may load, run and drop, and lacks no right that is of use"));
+        findings
+            .push(proved("grants", "the user can load, run and drop, and no useful privilege is missing"));
     }
     let onlooker = match scope.target.passive_observer() {
         Ok(onlooker) => onlooker,
@@ -71,7 +72,7 @@ fn counters(snapshot: &Snapshot) -> AcceptanceFinding {
         .filter_map(|counter| match snapshot.portable.get(&counter) {
             Some(CounterReading::Value(_)) => None,
             Some(CounterReading::Absent(reason)) => Some((counter, reason.as_str())),
-            None => Some((counter, "the engine does not say why")),
+            None => Some((counter, "the engine gives no reason")),
         })
         .collect();
     let with_value = Counter::ALL.len() - absent.len();

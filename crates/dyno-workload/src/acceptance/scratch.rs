@@ -30,9 +30,12 @@ pub(super) fn require_free(target: &dyn Target) -> Result<(), TargetError> {
         true => {
             let name = name(target);
             Err(TargetError::data(format!(
-                "the table {name} is there already, and the acceptance makes one of that name"
+                "the table {name} already exists, and the acceptance creates one with that name"
             ))
-            .hint(format!("an acceptance that was killed leaves it: DROP TABLE {name}, if it is not yours")))
+            .hint(format!(
+                "an acceptance that was killed can leave it behind: DROP TABLE {name}, unless it \
+                           is yours"
+            )))
         }
     }
 }
@@ -59,7 +62,7 @@ pub(super) fn with_table<T>(
         constraints: &[],
         logged: true,
     });
-    let create = create.ok_or_else(|| TargetError::unsupported("the engine makes no such table"))?;
+    let create = create.ok_or_else(|| TargetError::unsupported("the engine cannot create such a table"))?;
     let key = format!("ALTER TABLE {} ADD PRIMARY KEY (id)", name(target));
     let statements = match words.key_first {
         true => vec![create.as_str()],

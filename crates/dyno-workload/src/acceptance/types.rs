@@ -110,13 +110,13 @@ fn row(session: &mut dyn Session, values: &[Value<'_>]) -> Result<Result<String,
     }
     let row_count = session.execute(READ_BACK, &values[..1]).map_err(|error| failed(&error))?.rows;
     if row_count != 1 {
-        return Ok(Err(format!("{row_count} rows were read back, and one was written")));
+        return Ok(Err(format!("{row_count} rows were read back, but one was written")));
     }
     for (at, ((name, _), &written)) in COLUMNS.iter().zip(values).enumerate() {
         let read = session.answered(at);
         if !read.is_some_and(|read| is_same(written, read)) {
             return Ok(Err(format!(
-                "column {name}: {} was written, and {} was read",
+                "column {name}: {} was written, but {} was read",
                 shown(Some(written)),
                 shown(read)
             )));

@@ -44,7 +44,7 @@ pub(super) fn counted(
         .iter()
         .filter_map(|(counter, least)| {
             let (by, name) = (moved(&after, *counter)?, counter.name());
-            let words = format!("{by} counted, and at least {least} must be");
+            let words = format!("{by} counted, but at least {least} are expected");
             Some(if by >= *least { passed(name, words) } else { failed_check(name, words) })
         })
         .collect();
@@ -61,8 +61,8 @@ pub(super) fn counted(
         let mark = &change.name;
         let why = match change.kind {
             MarkKind::Epoch => "the server was restarted, or its statistics reset",
-            MarkKind::Setting => "somebody changed a setting of the database",
-            MarkKind::Shape => "somebody altered the tables",
+            MarkKind::Setting => "a setting of the database was changed",
+            MarkKind::Shape => "the tables were altered",
         };
         findings.push(failed_check("changes", format!("{mark} changed meanwhile: {why}")));
     }
@@ -70,7 +70,7 @@ pub(super) fn counted(
         passed("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
     } else {
         let words = format!("{} of {} are absent: {}", absent.len(), Counter::ALL.len(), absent.join("; "));
-        advice("counters", Severity::Note, words, "docs/reference/engines says which are, and why")
+        advice("counters", Severity::Note, words, "docs/reference/engines lists them with the reasons")
     });
     Ok(findings)
 }

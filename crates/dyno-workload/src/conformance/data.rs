@@ -35,9 +35,9 @@ pub(crate) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice,
     let again = load(target, spec)?.already;
     target.spot_check(spec, 7)?;
     Ok(if again {
-        passed("recognise", "the data is known again, and a sample of it is what was loaded".to_owned())
+        passed("recognise", "the data is recognized, and a sample of it matches what was loaded".to_owned())
     } else {
-        failed_check("recognise", "a second load did not know the data of the first".to_owned())
+        failed_check("recognise", "a second load did not recognize the data of the first".to_owned())
     })
 }
 
@@ -104,17 +104,18 @@ fn grown(blocks: u64, shared: u64) -> Advice {
         "{rows} rows were inserted and deleted again, {OPS} at a time: they lay in {blocks} blocks, and {shared} shared theirs with another"
     );
     if shared > 0 {
-        let way_out = "one row per block does not hold for rows that runs insert: read what such runs say of blocks with that in mind";
+        let way_out = "rows that runs insert do not have a block of their own: consider this when you read \
+                       the block figures of such runs";
         return advice("growth", Severity::Warn, words, way_out);
     }
     if blocks > 2 * OPS {
         let words = format!(
-            "{words}; emptied blocks are not taken again at once, so the table grows under inserts and deletes"
+            "{words}; emptied blocks are not reused immediately, so the table grows under inserts and deletes"
         );
         let way_out = "give runs with insert_pct room to grow, and load again after long ones; on PostgreSQL vacuum makes room";
         return advice("growth", Severity::Note, words, way_out);
     }
-    passed("growth", format!("{words}; emptied blocks are taken again"))
+    passed("growth", format!("{words}; emptied blocks are reused"))
 }
 
 pub(crate) fn dropped(target: &dyn Target) -> Advice {
@@ -124,7 +125,7 @@ pub(crate) fn dropped(target: &dyn Target) -> Advice {
             passed("drop", format!("{items} objects were removed, and nothing is left"))
         }
         Ok((items, _)) => {
-            failed_check("drop", format!("{items} objects were removed, and data of Dyno's is still there"))
+            failed_check("drop", format!("{items} objects were removed, but data of Dyno still exists"))
         }
         Err(error) => advice("drop", Severity::Fail, error.message, "dyno drop"),
     }

@@ -24,7 +24,7 @@ pub(crate) fn client_drive(
             for (op, rows) in ops(extra, spec) {
                 let outcome = session.execute(op).map_err(|error| failed(&error))?;
                 if outcome.rows != rows {
-                    wrong.push(format!("{op:?} did {} rows and not {rows}", outcome.rows));
+                    wrong.push(format!("{op:?} affected {} rows instead of {rows}", outcome.rows));
                 }
                 timed += u64::from(outcome.commit_began_ns.is_some());
                 count += 1;
@@ -39,10 +39,10 @@ pub(crate) fn client_drive(
         session.close();
     }
     Ok(match wrong.first() {
-        Some(first) => failed_check(&name, format!("{} operations went wrong: {first}", wrong.len())),
+        Some(first) => failed_check(&name, format!("{} operations failed: {first}", wrong.len())),
         None => passed(
             &name,
-            format!("{count} operations did what they should; {timed} commits have a time of their own"),
+            format!("{count} operations worked as expected; {timed} commits have their own time"),
         ),
     })
 }
@@ -92,7 +92,7 @@ pub(crate) fn server_drive(
         let ops: Vec<BlockOp> = slice.iter().map(|(op, _)| *op).collect();
         let (done, wanted) = (session.slice(&ops).map_err(|error| failed(&error))?, whole(slice));
         if done != wanted {
-            wrong = Some(format!("a slice did {done:?} and not {wanted:?}"));
+            wrong = Some(format!("a slice did {done:?} instead of {wanted:?}"));
         }
         work.rows_read += done.rows_read.iter().sum::<u64>() + done.churned.1;
         work.rows_updated += done.rows_updated;
@@ -106,6 +106,6 @@ pub(crate) fn server_drive(
     session.close();
     Ok(Some(match wrong {
         Some(wrong) => failed_check(&name, wrong),
-        None => passed(&name, format!("{count} operations in {} slices did what they should", slices.len())),
+        None => passed(&name, format!("{count} operations in {} slices worked as expected", slices.len())),
     }))
 }

@@ -128,9 +128,9 @@ pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), Ta
         DataState::Empty => Ok(()),
         DataState::Partial { .. } | DataState::Loaded { .. } => {
             let message =
-                format!("{subject} needs a target without data of Dyno's, for it loads and drops its own");
+                format!("{subject} needs a target without data of Dyno, because it loads and drops its own");
             Err(TargetError::new(TargetErrorKind::Data, message)
-                .hint("give another database, file or user by --target, or drop the data first: dyno drop"))
+                .hint("give another database, file or user with --target, or drop the data first: dyno drop"))
         }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn values(target: &dyn Target, protocol: StatementProtocol) -> Result
                 .map_err(|error| failed(&error))?;
             count += 1;
             if got.rows != wanted {
-                wrong.push(format!("{values:?} gave {} and not {wanted}", got.rows));
+                wrong.push(format!("{values:?} returned {} instead of {wanted}", got.rows));
             }
             Ok(())
         };
@@ -176,8 +176,14 @@ pub(crate) fn values(target: &dyn Target, protocol: StatementProtocol) -> Result
         StatementProtocol::Extended | StatementProtocol::Simple => format!("values {}", protocol.name()),
     };
     Ok(match wrong.first() {
-        Some(first) => failed_check(&name, format!("{} executions went wrong: {first}", wrong.len())),
-        None => passed(&name, format!("{count} executions with values of every type gave what they should")),
+        Some(first) => failed_check(&name, format!("{} executions failed: {first}", wrong.len())),
+        None => passed(
+            &name,
+            format!(
+                "{count} executions with values of every type returned the expected \
+                                       results"
+            ),
+        ),
     })
 }
 
@@ -248,7 +254,7 @@ pub(crate) fn transactions(
         let mut wrong = Vec::new();
         let mut is = |what: &str, got: u64, wanted: u64| {
             if got != wanted {
-                wrong.push(format!("{what}: {got} rows and not {wanted}"));
+                wrong.push(format!("{what}: {got} rows instead of {wanted}"));
             }
         };
         let mut act = || -> Result<(), Box<OpError>> {
@@ -281,8 +287,8 @@ pub(crate) fn transactions(
         outcome.map_err(|error| failed(&error))?;
         let name = if way == RequestMode::Whole { "transactions" } else { "transactions in halves" };
         findings.push(match wrong.first() {
-            Some(first) => failed_check(name, format!("{} things went wrong: {first}", wrong.len())),
-            None => passed(name, "what was committed is there, and what was taken back is not".to_owned()),
+            Some(first) => failed_check(name, format!("{} checks failed: {first}", wrong.len())),
+            None => passed(name, "committed rows exist, and rolled-back rows do not".to_owned()),
         });
     }
     pair.writer.close();
@@ -314,7 +320,7 @@ pub(crate) fn broken_off(
     let mut after = || -> Result<(), Box<OpError>> {
         match pair.visible_rows()? {
             0 => {}
-            rows => wrong.push(format!("{rows} rows of a transaction that was broken off are there")),
+            rows => wrong.push(format!("{rows} rows of a transaction that was broken off exist")),
         }
         match (pair.update(RequestMode::Whole)?, pair.visible_rows()?) {
             (rows, seen) if (rows, seen) == (unit, unit) => {}
@@ -329,6 +335,6 @@ pub(crate) fn broken_off(
     pair.reader.close();
     Ok(match wrong.into_iter().next() {
         Some(wrong) => failed_check("broken off", wrong),
-        None => passed("broken off", "a session that was broken off says so, and comes back".to_owned()),
+        None => passed("broken off", "a session that was broken off reports it, and reconnects".to_owned()),
     })
 }

@@ -268,7 +268,7 @@ impl CustomActor {
         for (place, (&slot, &is_number)) in slots.iter().zip(numbers).enumerate() {
             let at = workload.names.column_at(slot).unwrap_or_default();
             let stored = match column(place) {
-                None => Err(format!("there are {place} columns, and {} are read", slots.len())),
+                None => Err(format!("the result has {place} columns, but {} are read", slots.len())),
                 Some(value) => state.hold.keep(slot, at, value, is_number),
             };
             if let Err(problem) = stored {
@@ -289,7 +289,7 @@ impl CustomActor {
     ) -> Box<OpError> {
         let statement = &self.program.statements[statement.index()];
         let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        let problem = format!("{} touched {got} rows, and has to touch {wanted}", statement.name);
+        let problem = format!("{} touched {got} rows, but must touch {wanted}", statement.name);
         let message = statement.fault(problem, "").to_string();
         Box::new(OpError { class: ErrorClass::Fatal, code: "rows".to_owned(), message })
     }

@@ -32,7 +32,7 @@ impl Reader<'_> {
         };
         let name = kind.text("a name")?.letters;
         let Some(slot) = self.given(table, "set") else {
-            return Err(kind.fault(format!("{} is no name", shown(&name)), ""));
+            return Err(kind.fault(format!("{} is not a valid name", shown(&name)), ""));
         };
         let is_real = to.expr.is_real(&|slot| is_real(self.draws, self.names, slot));
         let target = self.draws.all.get(usize::from(slot));
@@ -51,7 +51,7 @@ impl Reader<'_> {
             (false, _) if self.is_unknown(&to.expr) => to.expr = to.expr.in_whole(),
             (true, false) => to.expr = to.expr.in_real(),
             (false, true) => {
-                let problem = format!("{name} is a whole number, and this is none");
+                let problem = format!("{name} is a whole number, but this value is not");
                 return Err(expr.fault(problem, "write `variable = 0.0`, or int(…) or round(…) here"));
             }
             _ => {}
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let text = unit.text("\"ms\"")?;
         match UNITS.iter().find(|(name, _)| *name == &*text.letters) {
             Some(&(_, unit_ns)) => Ok(TransactionStep::Sleep { time: self.condition(kind)?, unit_ns }),
-            None => Err(unit.fault(format!("{:?} is no unit", shown(&text.letters)), "us, ms or s")),
+            None => Err(unit.fault(format!("unknown unit {:?}", shown(&text.letters)), "us, ms or s")),
         }
     }
 }

@@ -234,8 +234,13 @@ impl TransactionCompiler<'_> {
         turning: &[u16],
     ) -> Result<RoundTrips, WorkloadError> {
         if self.transaction.commits_each {
-            let hint = "commit = \"end\" makes one transaction of them";
-            return Err(condition.text.fault(0, "nothing to take back where each statement commits", hint));
+            let hint = "commit = \"end\" combines the statements into one transaction";
+            return Err(condition.text.fault(
+                0,
+                "nothing to roll back, because each statement commits \
+                                                separately",
+                hint,
+            ));
         }
         let expr = self.condition(condition, turning)?;
         self.code
@@ -380,7 +385,7 @@ impl TransactionCompiler<'_> {
         let columns = &mut self.program.columns;
         columns.push(ReadColumns { slots: slots.into(), numbers: Box::default() });
         u16::try_from(columns.len()).and_then(NonZeroU16::try_from).map_err(|_| {
-            let hint = "make two workloads of it";
+            let hint = "split the workload in two";
             self.transaction.source.fault(0, "more than 65,535 steps read columns", hint)
         })
     }
@@ -394,7 +399,7 @@ impl TransactionCompiler<'_> {
     ) -> Result<Vec<u16>, WorkloadError> {
         if let Some(param) = piece.params.get(PARAMS_MAX) {
             let problem = format!("more than {PARAMS_MAX} parameters");
-            return Err(text.fault(param.start, problem, "make two statements of it"));
+            return Err(text.fault(param.start, problem, "split the statement in two"));
         }
         let mut slots = Vec::new();
         for (name, at) in piece.names(text).zip(&piece.params) {

@@ -107,8 +107,8 @@ impl WorkloadFolder {
 
     pub(super) fn main(&self) -> Result<Arc<File>, WorkloadError> {
         if self.received_files.is_none() && !self.path.is_dir() {
-            let problem = "there is no such folder";
-            let hint = "name the folder of a workload; `dyno init --workload shop` writes one";
+            let problem = "the folder does not exist";
+            let hint = "give the folder of a workload; `dyno init --workload shop` writes one";
             return Err(WorkloadError::whole(self.path.display().to_string(), problem, hint));
         }
         self.file(MAIN).map_err(|fault| {
@@ -175,7 +175,7 @@ impl WorkloadFolder {
         match plain && !name.letters.is_empty() {
             true => Ok(()),
             false => {
-                let problem = format!("{:?} is no file of the folder", shown(&name.letters));
+                let problem = format!("{:?} is not a file in the folder", shown(&name.letters));
                 Err(name.fault(0, problem, "name a file in the folder of the workload"))
             }
         }
@@ -188,7 +188,7 @@ impl WorkloadFolder {
         let shown = self.shown(name);
         let refuse = |problem: String, hint: &str| WorkloadError::whole(&shown, problem, hint);
         if let Some(given) = &self.received_files {
-            let missing = || refuse("there is no such file in the folder".to_owned(), "");
+            let missing = || refuse("the file does not exist in the folder".to_owned(), "");
             let file = Arc::clone(given.get(name).ok_or_else(missing)?);
             self.read.borrow_mut().insert(name.to_owned(), Arc::clone(&file));
             return Ok(file);
@@ -198,7 +198,7 @@ impl WorkloadFolder {
         let meta = meta.map_err(|error| refuse(format!("it cannot be read: {error}"), ""))?;
         if !meta.is_file() {
             // A link could lead to private files, and a pipe might never end.
-            return Err(refuse("it is no regular file".to_owned(), "put the file itself into the folder"));
+            return Err(refuse("it is not a regular file".to_owned(), "put the file itself into the folder"));
         }
         let canonical = |path: &Path| path.canonicalize().ok();
         if canonical(&path).zip(canonical(&self.path)).is_none_or(|(path, folder)| !path.starts_with(folder))
@@ -212,7 +212,7 @@ impl WorkloadFolder {
         if bytes.len() as u64 > BYTES_MAX {
             return Err(refuse(
                 "it is larger than 4 MiB".to_owned(),
-                "a workload has files of some kilobytes",
+                "files of a workload have a few kilobytes",
             ));
         }
         let text = String::from_utf8(bytes)

@@ -32,7 +32,7 @@ pub(super) fn folder(path: &Path) -> Result<WorkloadFolder, WorkloadError> {
         Some((_, files)) => Ok(WorkloadFolder::from_files(path, files)),
         None => {
             let names = all.iter().map(|(known, _)| known.as_str());
-            let problem = "there is no such workload inside the program";
+            let problem = "unknown ready workload";
             Err(WorkloadError::whole(path.display().to_string(), problem, meant(name, names)))
         }
     }

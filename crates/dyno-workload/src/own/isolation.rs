@@ -16,7 +16,7 @@ pub(super) fn isolation(item: &TomlItem<'_>) -> Result<Isolation, WorkloadError>
         "serializable" => Ok(Isolation::Serializable),
         other => {
             let hint = "platform, read committed, repeatable read or serializable";
-            Err(item.fault(format!("{:?} is no isolation", shown(other)), hint))
+            Err(item.fault(format!("{:?} is not an isolation level", shown(other)), hint))
         }
     }
 }

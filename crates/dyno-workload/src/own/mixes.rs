@@ -21,8 +21,8 @@ pub(super) fn apply_mix(
         let hint = "write [mixes] with NAME = { TRANSACTION = 50 }";
         return match (default_mix, asked) {
             (None, None) => Ok(transactions),
-            (Some(own), _) => Err(own.fault("there are no mixes", hint)),
-            (None, Some(_)) => Err(top.fault("there are no mixes", hint)),
+            (Some(own), _) => Err(own.fault("the workload has no mixes", hint)),
+            (None, Some(_)) => Err(top.fault("the workload has no mixes", hint)),
         };
     };
     let mixes = &mixes.table("[mixes]")?;
@@ -30,13 +30,13 @@ pub(super) fn apply_mix(
     for item in mixes.items() {
         let name = item.own_name();
         if !is_name(name) {
-            return Err(item.unknown("no name for a mix", &[]).hint(NAME));
+            return Err(item.unknown("not a valid name for a mix", &[]).hint(NAME));
         }
         all.push((name, weights(&item, &transactions)?));
     }
     let names = || all.iter().map(|(name, _)| *name);
     let named = |name: &str| all.iter().find(|(known, _)| *known == name);
-    let no_mix = |name: &str| (format!("there is no mix {}", shown(name)), meant(name, names()));
+    let no_mix = |name: &str| (format!("unknown mix {}", shown(name)), meant(name, names()));
     let default_name = default_mix.map(|own| own.text("the name of a mix")).transpose()?;
     if let Some(own) = default_name.as_ref().filter(|own| named(&own.letters).is_none()) {
         let (problem, hint) = no_mix(&own.letters);
@@ -83,7 +83,7 @@ fn weights(
         if !transactions.iter().any(|transaction| transaction.name == name) {
             let transaction_names: Vec<&str> =
                 transactions.iter().map(|transaction| transaction.name.as_str()).collect();
-            return Err(weight.unknown("there is no such transaction", &transaction_names));
+            return Err(weight.unknown("unknown transaction", &transaction_names));
         }
         let how_often = match weight.as_text() {
             Some(_) => MixFrequency::Rate(rate(&weight)?),
@@ -103,8 +103,9 @@ pub(super) fn no_weight(item: &TomlItem<'_>, has_rate: bool) -> WorkloadError {
     match has_rate {
         false => item.fault("all weights are 0", "give one of them a weight"),
         true => item.fault(
-            "no transaction is left for the sessions of the run: each has a rate of its own, or the weight 0",
-            "give one a weight; workload.rate of the plan is the rate of those with weights",
+            "no transaction remains for the sessions of the run: each has its own rate or the weight 0",
+            "give one of them a weight; workload.rate of the plan is the rate of the transactions with \
+             weights",
         ),
     }
 }

@@ -7,7 +7,8 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// The rule for names, as errors state it.
-pub(super) const NAME: &str = "a name has letters, digits and underscores, a letter first, 40 at most";
+pub(super) const NAME: &str = "a name has letters, digits and underscores, starts with a letter, and has at \
+                               most 40 characters";
 
 /// The hint for a name that is not in `candidates`: `did you mean …?`, or the list of known names.
 pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
@@ -16,7 +17,7 @@ pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
         // Every other short name is similar to a name of one or two characters.
         Some(near) if name.len() > 2 => format!("did you mean {near}?"),
         _ if candidate_names.is_empty() => String::new(),
-        _ => format!("there are: {}", candidate_names.join(", ")),
+        _ => format!("available: {}", candidate_names.join(", ")),
     }
 }
 

@@ -64,18 +64,18 @@ impl<'a> WorkloadOptions<'a> {
                     file.fault(key.span().start, format!("option.{}: {problem}", shown(name)), hint)
                 };
                 if !is_name(name) || name == LIKE {
-                    return Err(fault("no name for an option", NAME));
+                    return Err(fault("not a valid name for an option", NAME));
                 }
                 let list = value.get_ref().as_array().filter(|list| (1..=VALUES_MAX).contains(&list.len()));
                 let list = list.ok_or_else(|| fault("not a list of values", EXAMPLE))?;
                 let to_value = |value: &'a Spanned<DeValue<'a>>| Some((words(value.get_ref())?, value));
                 let values: Option<Vec<_>> = list.iter().map(to_value).collect();
                 let values =
-                    values.ok_or_else(|| fault("a value that is no text, number or flag", EXAMPLE))?;
+                    values.ok_or_else(|| fault("a value that is not a text, number or flag", EXAMPLE))?;
                 options.all.insert(name, ChosenOption { values, place: 0 });
             }
             if options.all.len() > OPTIONS_MAX {
-                return Err(file.fault(at, format!("more than {OPTIONS_MAX} options"), "leave some out"));
+                return Err(file.fault(at, format!("more than {OPTIONS_MAX} options"), "remove some"));
             }
         }
         let sets = options.sets(file, section(LIKE))?;
@@ -109,11 +109,11 @@ impl<'a> WorkloadOptions<'a> {
     fn place(&self, name: &str, value: &str) -> Result<usize, (String, String)> {
         let Some(option) = self.all.get(name) else {
             let hint = meant(name, self.all.keys().copied());
-            return Err((format!("there is no option {}", shown(name)), hint));
+            return Err((format!("unknown option {}", shown(name)), hint));
         };
         option.values.iter().position(|(known, _)| known == value).ok_or_else(|| {
             let allowed: Vec<&str> = option.values.iter().map(|(known, _)| known.as_str()).collect();
-            let problem = format!("{} is no value of the option {}", shown(value), shown(name));
+            let problem = format!("{} is not a value of the option {}", shown(value), shown(name));
             (problem, format!("write one of {}", allowed.join(", ")))
         })
     }
@@ -126,7 +126,7 @@ impl<'a> WorkloadOptions<'a> {
             let Some((name, value)) = one.split_once('=').map(|(name, value)| (name.trim(), value.trim()))
             else {
                 return Err(fault(
-                    format!("{} is no option with its value", shown(one)),
+                    format!("{} is not an option with its value", shown(one)),
                     "write NAME=VALUE".into(),
                 ));
             };
@@ -136,7 +136,7 @@ impl<'a> WorkloadOptions<'a> {
             }
             let Some(set) = sets.get(value) else {
                 let hint = meant(value, sets.keys().map(String::as_str));
-                return Err(fault(format!("there is no set of options {}", shown(value)), hint));
+                return Err(fault(format!("unknown set of options {}", shown(value)), hint));
             };
             self.take(set).map_err(|(problem, hint)| fault(problem, hint))?;
         }
@@ -166,19 +166,19 @@ impl<'a> WorkloadOptions<'a> {
                 if let Some(name) = table.get(BY).and_then(|by| by.get_ref().as_str()) {
                     let Some(option) = self.all.get(name) else {
                         let hint = meant(name, self.all.keys().copied());
-                        return Err(file.fault(at, format!("by: there is no option {}", shown(name)), hint));
+                        return Err(file.fault(at, format!("by: unknown option {}", shown(name)), hint));
                     };
                     let is_known = |key: &str| option.values.iter().any(|(known, _)| known == key);
                     let mut keys = table.keys().map(|key| key.get_ref().as_ref()).filter(|key| *key != BY);
                     if let Some(stranger) = keys.find(|key| !is_known(key)) {
                         let hint = meant(stranger, option.values.iter().map(|(known, _)| known.as_str()));
-                        let problem = format!("{} is no value of the option {name}", shown(stranger));
+                        let problem = format!("{} is not a value of the option {name}", shown(stranger));
                         return Err(file.fault(at, problem, hint));
                     }
                     let missing = option.values.iter().find(|(value, _)| table.get(value.as_str()).is_none());
                     if let Some((missing, _)) = missing.filter(|_| table.len() > 1) {
-                        let problem = format!("it says nothing for {name} = {}", shown(missing));
-                        return Err(file.fault(at, problem, "write what it is then"));
+                        let problem = format!("it has no entry for {name} = {}", shown(missing));
+                        return Err(file.fault(at, problem, "write a value for it"));
                     }
                 }
                 self.check(file, table)

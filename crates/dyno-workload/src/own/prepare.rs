@@ -73,11 +73,12 @@ pub(super) fn prepare(
         | StatementEffect::Defines => ResultKind::Rows,
     };
     if does == StatementEffect::Defines && !transaction.definitions {
-        let hint = "move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured";
+        let hint = "move it to the file of [setup] or [drop], or write `definitions = true` if it is what \
+                    you measure";
         return Err(text.fault(piece.at.start, "a statement about tables", hint));
     }
     if does.writes() && !around.writes {
-        let hint = "write `writes = true` at the top of workload.toml, or take the statement out";
+        let hint = "write `writes = true` at the top of workload.toml, or remove the statement";
         return Err(text.fault(piece.at.start, "the workload says that it does not write", hint));
     }
     let own_statements = &statements[usize::from(first)..];
@@ -91,7 +92,7 @@ pub(super) fn prepare(
     let number = statements.len();
     if number >= STATEMENTS_MAX {
         let problem = format!("more than {STATEMENTS_MAX} statements");
-        return Err(text.fault(piece.at.start, problem, "make two workloads of it"));
+        return Err(text.fault(piece.at.start, problem, "split the workload in two"));
     }
     let slot_type = |slot: &u16| around.type_of(*slot);
     statements.push(ProgramStatement {

@@ -232,11 +232,12 @@ fn bulk(
         return Ok(None);
     };
     if transactions.len() > 1 {
-        let problem = format!("transaction.{} loads a table, and there are others beside it", loading.name);
+        let problem =
+            format!("transaction.{} loads a table, and the mix has other transactions", loading.name);
         return Err(loading.source.fault(
             0,
             problem,
-            "write a mix of this one alone into [mixes], and choose it",
+            "write a mix with only this transaction into [mixes], and select it",
         ));
     }
     let table = described.tables.iter().find(|table| table.name() == &*fills.table.letters);
@@ -251,8 +252,7 @@ fn yardstick(item: &TomlItem<'_>, transactions: &TomlTable<'_>) -> Result<Refere
     let class = class_item.text("the name of a transaction")?.letters.to_string();
     if transactions.get(&class).is_none() {
         let transaction_names: Vec<&str> = transactions.items().iter().map(TomlItem::own_name).collect();
-        return Err(class_item
-            .fault("there is no such transaction", meant(&class, transaction_names.iter().copied())));
+        return Err(class_item.fault("unknown transaction", meant(&class, transaction_names.iter().copied())));
     }
     let above_0 = |key: &str| {
         let item = table.need(key, &format!("{key} = 10"))?;

@@ -41,11 +41,11 @@ pub(super) fn transactions(
     let items = table.items();
     if let Some(item) = items.get(TRANSACTIONS_MAX) {
         return Err(
-            item.fault(format!("more than {TRANSACTIONS_MAX} transactions"), "make two workloads of it")
+            item.fault(format!("more than {TRANSACTIONS_MAX} transactions"), "split the workload in two")
         );
     }
     if items.is_empty() {
-        return Err(table.fault("there is no transaction", "write [transaction.NAME]"));
+        return Err(table.fault("the workload has no transactions", "write [transaction.NAME]"));
     }
     items.iter().map(|item| transaction(folder, item, reader)).collect()
 }
@@ -58,7 +58,7 @@ fn transaction(
     let name = item.own_name();
     if !is_name(name) || TAKEN.contains(&name) {
         let hint = format!("{NAME}; not {}", TAKEN.join(", "));
-        return Err(item.unknown("no name for a transaction", &[]).hint(hint));
+        return Err(item.unknown("not a valid name for a transaction", &[]).hint(hint));
     }
     let table = item.table("[transaction.NAME]")?;
     table.require_only(&[
@@ -84,7 +84,7 @@ fn transaction(
     let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
     let steps = if fills.is_some() { Some(Vec::new()) } else { steps };
     if statements.is_none() && steps.is_none() {
-        return Err(table.fault("it does nothing", format!("write sql = \"{name}.sql\"")));
+        return Err(table.fault("the transaction has no statements", format!("write sql = \"{name}.sql\"")));
     }
     let isolation = table.get("isolation").map(|item| isolation(&item)).transpose()?;
     let is_single = match (&steps, &statements) {
@@ -127,15 +127,15 @@ fn fills(table: &TomlTable<'_>) -> Result<Option<BulkFill>, WorkloadError> {
         return match table.get("part") {
             None => Ok(None),
             Some(part) => {
-                Err(part.fault("parts are of a transaction that loads", "write load = \"TABLE\" too"))
+                Err(part.fault("part applies only to a transaction that loads", "write load = \"TABLE\" too"))
             }
         };
     };
     let excluded_keys =
         ["sql", "steps", "rate", "sessions", "isolation", "commit", "think", "pipeline", "expect"];
     if let Some(other) = excluded_keys.into_iter().find_map(|key| table.get(key)) {
-        let hint = format!("take out {}, or load", other.own_name());
-        return Err(other.fault("a transaction that loads does nothing else", hint));
+        let hint = format!("remove {}, or load", other.own_name());
+        return Err(other.fault("a transaction that loads cannot have other steps or settings", hint));
     }
     let part = table.get("part").map_or(Ok(PART_ROWS), |part| part.whole(1, PART_ROWS_MAX))?;
     Ok(Some(BulkFill { table: load.text("the name of a described table")?, part: part.unsigned_abs() }))
@@ -148,20 +148,20 @@ fn own_rate(table: &TomlTable<'_>) -> Result<(Option<Rate>, u32), WorkloadError>
         return match sessions {
             None => Ok((None, 1)),
             Some(sessions) => Err(sessions.fault(
-                "sessions of its own are for a transaction with a rate of its own",
-                "write rate = \"100/s\" too; all others share those of run.sessions_per_schema",
+                "sessions apply only to a transaction with its own rate",
+                "write rate = \"100/s\" too; all other transactions share the sessions of \
+                 run.sessions_per_schema",
             )),
         };
     };
     let rate = rate(&item)?;
     if let Some(weight) = table.get("weight") {
-        let problem = "it comes at a rate of its own, so that it has no weight against the others";
-        return Err(weight.fault(problem, "take out weight, or rate"));
+        let problem = "the transaction has its own rate, so a weight does not apply";
+        return Err(weight.fault(problem, "remove weight or rate"));
     }
     if let Some(think) = table.get("think").or_else(|| table.get("keying")) {
-        let problem =
-            format!("transactions are due at {rate}, so there is nothing to think about between them");
-        return Err(think.fault(problem, "take out think and keying, or rate"));
+        let problem = format!("transactions are due at {rate}, so think times do not apply");
+        return Err(think.fault(problem, "remove think and keying, or rate"));
     }
     let sessions = sessions.map_or(Ok(1), |sessions| sessions.whole(1, SESSIONS_MAX))?;
     Ok((Some(rate), sessions as u32))
@@ -191,10 +191,10 @@ fn commits_each_statement(table: &TomlTable<'_>, is_single: bool) -> Result<bool
             other => return Err(commit.fault(format!("{:?} is not known", shown(other)), "each or end")),
         },
     };
-    let hint = "commit = \"end\" makes one transaction of them";
+    let hint = "commit = \"end\" combines the statements into one transaction";
     let isolates = |item: &TomlItem<'_>| item.as_text().is_none_or(|text| &*text.letters != "platform");
     if commits_each && let Some(isolation) = isolation.filter(isolates) {
-        let problem = "each statement commits, so there is no transaction to isolate";
+        let problem = "each statement commits separately, so there is nothing to isolate";
         return Err(isolation.fault(problem, hint));
     }
     Ok(commits_each)
@@ -204,7 +204,7 @@ fn commits_each_statement(table: &TomlTable<'_>, is_single: bool) -> Result<bool
 fn definitions(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, WorkloadError> {
     match (item.flag()?, commits_each) {
         (true, false) => {
-            let problem = "statements about tables are no part of a transaction on every engine";
+            let problem = "not every engine allows statements about tables in a transaction";
             Err(item.fault(problem, "write commit = \"each\""))
         }
         (definitions, _) => Ok(definitions),
@@ -215,8 +215,8 @@ fn definitions(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, Workload
 fn pipeline(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, WorkloadError> {
     match (item.flag()?, commits_each) {
         (true, true) => {
-            let hint = "commit = \"end\" makes one transaction of them";
-            Err(item.fault("each statement commits, so the next one waits for what became of it", hint))
+            let hint = "commit = \"end\" combines the statements into one transaction";
+            Err(item.fault("each statement commits separately, so the next one waits for its result", hint))
         }
         (pipeline, _) => Ok(pipeline),
     }

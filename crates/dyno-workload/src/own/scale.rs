@@ -24,7 +24,7 @@ pub(super) fn number(item: &TomlItem<'_>, scale: i64, example: &str) -> Result<W
     let parsed = parse(&text, &mut |name, at| match name {
         SCALE => Ok(0),
         _ => {
-            let problem = format!("{} is no number that is known here", shown(name));
+            let problem = format!("{} is not a number that is available here", shown(name));
             Err(text.fault(at, problem, "write numbers and scale: \"100_000 * scale\""))
         }
     })?;
@@ -42,7 +42,7 @@ pub(super) fn number(item: &TomlItem<'_>, scale: i64, example: &str) -> Result<W
     match parsed.evaluate(&mut ExprContext::new(&hold, ExprSeed::Is(0))) {
         Number::Int(whole) => Ok(WrittenNumber::Whole(whole)),
         Number::Real(broken) if broken.is_finite() => Ok(WrittenNumber::Broken(broken)),
-        Number::Real(_) => Err(item.fault("no number that there is", "write a smaller one")),
+        Number::Real(_) => Err(item.fault("not a valid number", "write a smaller one")),
     }
 }
 

@@ -39,8 +39,10 @@ pub(super) fn script(
 fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), WorkloadError> {
     for Sql { text, pieces } in sql.all() {
         if let Some(param) = pieces.iter().flat_map(|piece| &piece.params).next() {
-            let problem =
-                format!("{} is a parameter, and nothing is drawn here", shown(&text.letters[param.clone()]));
+            let problem = format!(
+                "{} is a parameter, but values are not drawn here",
+                shown(&text.letters[param.clone()])
+            );
             return Err(text.fault(param.start, problem, "write the value"));
         }
     }
@@ -79,7 +81,7 @@ pub(super) fn invariants(
                 return Err(text.fault(
                     second.at.start,
                     "a second statement",
-                    "write an [[invariant]] of its own",
+                    "write a separate [[invariant]]",
                 ));
             }
             if classify_statement(text, &pieces[0])? != StatementEffect::Reads {

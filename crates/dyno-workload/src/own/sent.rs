@@ -32,14 +32,14 @@ pub struct SentFolders(BTreeMap<String, BTreeMap<String, String>>);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unfit {
     /// There are too many folders or files.
-    #[error("{folders} folders with {files} files, and {FOLDERS_MAX} with {FILES_MAX} are sent at most")]
+    #[error("{folders} folders with {files} files; at most {FOLDERS_MAX} with {FILES_MAX} can be sent")]
     Many {
         folders: usize,
         /// Number of files over all folders.
         files: usize,
     },
     /// A file is too large, or all files together are.
-    #[error("{bytes} bytes in {name}, and {most} are sent at most")]
+    #[error("{bytes} bytes in {name}; at most {most} can be sent")]
     Large {
         /// The file, or a word for all files.
         name: String,
@@ -49,7 +49,7 @@ pub enum Unfit {
         most: usize,
     },
     /// A name is not that of a file inside a folder.
-    #[error("{0:?} is no name of a file in a folder that is sent")]
+    #[error("{0:?} is not a valid file name in a folder that is sent")]
     Name(String),
 }
 
@@ -110,7 +110,7 @@ impl SentFolders {
     /// The folder that the plan calls `path`.
     pub(super) fn folder(&self, path: &Path) -> Result<WorkloadFolder, WorkloadError> {
         let files = path.to_str().and_then(|name| self.0.get(name)).ok_or_else(|| {
-            let hint = "the controller sends the folders that its plan names";
+            let hint = "the controller sends only the folders in its plan";
             WorkloadError::whole(path.display().to_string(), "this folder was not sent", hint)
         })?;
         Ok(WorkloadFolder::from_sent_files(
@@ -182,7 +182,7 @@ mod tests {
         let name = folder.path().to_str().unwrap().to_owned();
         let sent = SentFolders::new(BTreeMap::from([(name, texts(&main))])).unwrap();
         let fault = CustomWorkload::read_sent(folder.path(), &sent, WorkloadChoice::default()).unwrap_err();
-        assert!(fault.problem.contains("no such file"), "{fault}");
+        assert!(fault.problem.contains("does not exist"), "{fault}");
         std::fs::write(folder.path().join("workload.toml"), main[0].1).unwrap();
         let fault =
             CustomWorkload::read_sent(folder.path(), &SentFolders::default(), WorkloadChoice::default())
@@ -224,7 +224,7 @@ mod tests {
         assert!(matches!(sent(&many), Err(Unfit::Many { .. })));
         let large = "x".repeat(BYTES_MAX as usize);
         assert!(sent(&[("a", &large)]).is_ok());
-        assert!(sent(&[("a", &format!("{large}x"))]).unwrap_err().to_string().contains("in a, and"));
+        assert!(sent(&[("a", &format!("{large}x"))]).unwrap_err().to_string().contains("in a; at most"));
         let all = [("a", large.as_str()), ("b", &large), ("c", &large), ("d", &large)];
         assert!(matches!(sent(&all), Err(Unfit::Large { .. })), "with their names they are above the limit");
         let folders = (0..=FOLDERS_MAX).map(|number| (number.to_string(), texts(&[])));

@@ -164,7 +164,7 @@ fn set_name(item: &TomlItem<'_>, names: &mut Names) -> Result<(), WorkloadError>
 fn name(item: &TomlItem<'_>, names: &mut Names) -> Result<u16, WorkloadError> {
     let name = item.text("a name")?;
     if !is_name(&name.letters) {
-        return Err(item.fault(format!("{:?} is no name", shown(&name.letters)), NAME));
+        return Err(item.fault(format!("{:?} is not a valid name", shown(&name.letters)), NAME));
     }
     match names.slot(&name.letters) {
         Some(slot) if usize::from(slot) < names.draws => {

@@ -228,7 +228,7 @@ impl<'a> TomlItem<'a> {
         let text = self.text("a name")?;
         match is_name(&text.letters.replace('-', "_")) {
             true => Ok(text.letters.to_string()),
-            false => Err(self.fault(format!("{:?} is no name", shown(&text.letters)), NAME)),
+            false => Err(self.fault(format!("{:?} is not a valid name", shown(&text.letters)), NAME)),
         }
     }
 

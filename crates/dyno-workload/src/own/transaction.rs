@@ -119,8 +119,8 @@ impl Transaction {
 
     /// The error that it has no SQL for `engine`.
     pub(super) fn no_sql(&self, engine: &str) -> WorkloadError {
-        let problem = format!("transaction.{}: there is no SQL for {engine}", self.name);
-        let hint = "write the file that is common to all, or one for this engine beside it";
+        let problem = format!("transaction.{}: no SQL for {engine}", self.name);
+        let hint = "write a file for all engines, or one for this engine";
         self.source.fault(0, problem, hint)
     }
 
@@ -170,10 +170,10 @@ impl Transaction {
         let (problem, hint) = match &piece.name {
             Some(name) => (
                 format!("no step of {} runs {name}", self.name),
-                format!("run it in a step, {{ run = \"{name}\" }}, or take it out"),
+                format!("run it in a step, {{ run = \"{name}\" }}, or remove it"),
             ),
             None => (
-                "a statement without a name, where steps run them by name".to_owned(),
+                "a statement without a name, but the steps run statements by name".to_owned(),
                 "write `-- name: …` before it and run that in a step".to_owned(),
             ),
         };

@@ -14,7 +14,7 @@ pub(super) fn refuse(draw: Option<&TomlTable<'_>>) -> Result<(), WorkloadError> 
         let todo = item.as_table()?.get(TODO)?;
         let notes = todo.as_text().map(|text| shown(&text.letters)).filter(|words| !words.is_empty());
         let suffix = notes.map(|words| format!(" ({words})")).unwrap_or_default();
-        let hint = "write a kind of draw in place of `todo`, such as { uniform = [1, 1_000] }";
+        let hint = "write a generator in place of `todo`, such as { uniform = [1, 1_000] }";
         Some(item.fault(format!("no generator defined{suffix}"), hint))
     };
     let mut faults = items.iter().filter_map(undrawn);

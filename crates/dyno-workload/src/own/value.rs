@@ -112,15 +112,15 @@ impl SessionValues {
             Value::Null => HeldValue::Null,
             Value::Int(number) => HeldValue::Int(number),
             Value::Real(number) => HeldValue::Real(number),
-            Value::Bytes(_) => return Err("it is bytes, and no text".to_owned()),
+            Value::Bytes(_) => return Err("it is bytes, not a text".to_owned()),
             Value::Text(text) if is_number && number_in(text).is_none() => {
                 let text = shown(&String::from_utf8_lossy(text));
-                return Err(format!("an expression takes it for a number, and it is {text:?}"));
+                return Err(format!("an expression needs a number, but it is {text:?}"));
             }
             Value::Text(text) => {
                 if text.len() > COLUMN_BYTES_MAX {
                     return Err(format!(
-                        "it is {} bytes long, and {COLUMN_BYTES_MAX} is the most",
+                        "it is {} bytes long, but at most {COLUMN_BYTES_MAX} are allowed",
                         text.len()
                     ));
                 }

@@ -405,8 +405,8 @@ fn statement(prepared: &ProgramStatement, dialect: Dialect) -> Result<Statement,
     let ProgramStatement { name, text, piece, types, answer, commits, .. } = prepared;
     let mark = |number| (dialect.mark)(number);
     if let Some(at) = piece.mark.filter(|_| mark(1).starts_with('?')) {
-        let hint = "write :name for a value that is drawn, and a question mark in quotes where it is one";
-        return Err(text.fault(at, "the engine takes ? for a parameter", hint));
+        let hint = "write :name for a drawn value, and put a literal question mark in quotes";
+        return Err(text.fault(at, "the engine treats ? as a parameter", hint));
     }
     let mut sql = prepared.with(mark);
     if let Some(call) = dialect.call.filter(|_| prepared.calls) {
@@ -426,7 +426,7 @@ fn singles(section: &str, sql: &Variants<Sql>, engine: &str) -> Result<Vec<Singl
             None => Ok(Vec::new()),
             Some(other) => {
                 let problem = format!("[{section}] has no SQL for {engine}");
-                let hint = "write the file that is common to all, or one for this engine beside it";
+                let hint = "write a file for all engines, or one for this engine";
                 Err(other.text.fault(0, problem, hint))
             }
         };

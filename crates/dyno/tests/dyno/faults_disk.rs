@@ -229,7 +229,7 @@ fn event_file_that_is_incomplete_or_a_link_is_reported() {
     for name in ["events.jsonl", "dangling.jsonl"] {
         let linked = desk.dyno(&[&load[..], &["--events", name]].concat());
         assert_eq!(linked.code, 2, "{linked:#?}");
-        assert!(linked.err.contains("it is a link"), "{linked:#?}");
+        assert!(linked.err.contains("it is a symbolic link"), "{linked:#?}");
     }
     assert_eq!(std::fs::read_to_string(desk.file("theirs")).unwrap(), "kept\n");
     assert!(!desk.file("none").exists());

@@ -260,9 +260,9 @@ fn killed_after_minutes_a_soak_has_kept_them() {
     assert_eq!(points.len() as u64, stored_points());
     assert!(points.iter().all(|point| point["ops"].as_u64().unwrap() > 0), "{points:?}");
     let reasons = record["reasons"].to_string();
-    assert!(reasons.contains("its process was gone"), "{reasons}");
+    assert!(reasons.contains("its process ended before"), "{reasons}");
     let card = desk.dyno(&["show", &id]);
-    assert!(card.out.contains("its process was gone"), "{card:#?}");
+    assert!(card.out.contains("its process ended before"), "{card:#?}");
 
     // A completed run leaves only its record.
     let next_run =

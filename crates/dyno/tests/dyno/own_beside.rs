@@ -307,7 +307,7 @@ fn workloads_beside_each_other_that_cannot_be_are_refused() {
     let alone = error_for(&["workload.beside=log"]);
     assert!(alone.contains("workload.beside requires workload.folder"), "{alone}");
     let mix = error_for(&["workload.folder=bank", "workload.mix=wrters"]);
-    assert!(mix.contains("there is no mix") && mix.contains("writers"), "{mix}");
+    assert!(mix.contains("unknown mix") && mix.contains("writers"), "{mix}");
     let lengths = error_for(&["workload.folder=bank", "workload.beside=log", "workload.beside_sessions=2,3"]);
     assert!(lengths.contains("2 values for 1 workloads"), "{lengths}");
 }

@@ -491,7 +491,7 @@ fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
     assert_eq!(record["status"], "failed");
     let reasons = record["reasons"].to_string();
     assert!(
-        reasons.contains("bank/transfer.sql:4:10: transfer_2 touched 0 rows, and has to touch 1"),
+        reasons.contains("bank/transfer.sql:4:10: transfer_2 touched 0 rows, but must touch 1"),
         "{reasons}"
     );
 }

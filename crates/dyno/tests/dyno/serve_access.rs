@@ -180,10 +180,10 @@ fn state_that_another_user_could_have_prepared_is_refused() {
     };
     assert_eq!(desk.dyno(&["serve", "--state", "state", "--add-token", "anna=view"]).code, 0);
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o1777)).unwrap();
-    serve("others may write to it");
+    serve("other users can write to it");
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o700)).unwrap();
     std::fs::set_permissions(state.join("tokens.json"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    serve("others may read or write it");
+    serve("other users can read or write it");
     std::fs::remove_file(state.join("tokens.json")).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&state, Some(65_534), None).unwrap();
@@ -191,11 +191,11 @@ fn state_that_another_user_could_have_prepared_is_refused() {
     }
     std::os::unix::fs::chown(&state, Some(rustix::process::geteuid().as_raw()), None).unwrap();
     std::fs::set_permissions(desk.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    serve("everyone can rename folders");
+    serve("all users can rename folders");
     std::fs::rename(&state, desk.file("moved")).unwrap();
     std::os::unix::fs::symlink(desk.file("moved"), &state).unwrap();
     std::fs::set_permissions(desk.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
-    serve("a link that others could have made");
+    serve("a symbolic link that other users could have created");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn a_test_that_fails_is_marked_and_ends_no_other() {
     assert_eq!(code, 3, "{suite_result:#}");
     let (bad, good) = (by_id(&suite_result["tests"], "mine-bad"), by_id(&suite_result["tests"], "mine-good"));
     let why = bad["page"]["failed"].as_str().unwrap();
-    assert!(why.contains("bad_1 touched 0 rows, and has to touch 1"), "{why}");
+    assert!(why.contains("bad_1 touched 0 rows, but must touch 1"), "{why}");
     // A unit is two rows of each operation.
     let step = &good["steps"][0];
     let (key, ops) = (step["key"].as_f64().unwrap(), step["figures"]["ops_per_s"].as_f64().unwrap());

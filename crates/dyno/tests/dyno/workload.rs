@@ -213,7 +213,7 @@ fn what_is_wrong_with_a_folder_is_told_with_its_place() {
     let missing_folder = desk.dyno(&["workload", "check", "nowhere"]);
     assert_eq!(missing_folder.code, 2, "{missing_folder:#?}");
     assert!(
-        missing_folder.err.contains("error: nowhere: there is no such folder; "),
+        missing_folder.err.contains("error: nowhere: the folder does not exist; "),
         "{}",
         missing_folder.err
     );

@@ -53,7 +53,7 @@ impl TransactionCompiler<'_> {
         turning: &[u16],
     ) -> Result<RoundTrips, WorkloadError> {
         if !self.transaction.commits_each || self.in_part {
-            let hint = "take `transaction` out, or write commit = \"each\" for the steps around it";
+            let hint = "remove `transaction`, or write commit = \"each\" for the steps around it";
             return Err(text.fault(0, "a transaction within a transaction", hint));
         }
         self.code.ops.push(ProgramOp::Begin(isolation));

@@ -85,7 +85,7 @@ fn null_if(
         Ok(slot)
     })?;
     if parsed.is_random() {
-        return Err(item.fault("a random number", "draw it by a name of its own"));
+        return Err(item.fault("a random number", "draw it under a separate name"));
     }
     let slots = parsed.slots();
     Ok(Some((parsed, slots)))
@@ -116,8 +116,8 @@ fn law_of<'a>(
     let Some((item, kind)) = items.iter().find_map(|item| Some((item, kind(item)?))) else {
         let kind_names: Vec<&str> = KINDS.iter().filter(is_kind).map(|kind| kind.name).collect();
         return Err(match items.first() {
-            Some(first) => first.unknown("there is no such kind of draw", &kind_names),
-            None => item.fault("says nothing", format!("write one of {}", kind_names.join(", "))),
+            Some(first) => first.unknown("unknown generator", &kind_names),
+            None => item.fault("no generator", format!("write one of {}", kind_names.join(", "))),
         });
     };
     let allowed_keys: Vec<&str> = [kind.name].iter().chain(beside).chain(kind.options).copied().collect();
@@ -165,7 +165,7 @@ fn decimal_of<'a>(
                 ..ParsedDraw::bytes(law, Type::Literal, read_number::DECIMAL_LETTERS)
             })
         }
-        _ => Err(item.fault("no whole number", "write int(…) or round(…) around it")),
+        _ => Err(item.fault("not a whole number", "write int(…) or round(…) around it")),
     }
 }
 

@@ -211,7 +211,9 @@ pub(super) fn choice(
     for value in &values {
         let (one, of) = reading.value(value)?;
         if kinds.first().is_some_and(|&first| first != of) {
-            return Err(value.fault("another type than the first value", "texts only, or numbers only"));
+            return Err(
+                value.fault("its type differs from that of the first value", "texts only, or numbers only")
+            );
         }
         kinds.push(of);
         held.push(one);

@@ -39,7 +39,7 @@ pub(super) fn letters<'a>(
                 return Err(letters.fault("no letter", "write those that texts are made of"));
             }
             if let Some(control) = text.letters.chars().find(|letter| letter.is_control()) {
-                let problem = format!("{control:?} is a control character and no letter");
+                let problem = format!("{control:?} is a control character, not a letter");
                 return Err(letters.fault(problem, "take it out"));
             }
             text.letters
@@ -48,7 +48,7 @@ pub(super) fn letters<'a>(
     let letters_max = if alphabet.is_ascii() { 95 } else { WIDE_LETTERS_MAX };
     if alphabet.chars().count() > letters_max {
         let problem = format!("more than {letters_max} letters");
-        return Err(item.fault(problem, "leave out those that are there twice"));
+        return Err(item.fault(problem, "remove the duplicates"));
     }
     let (holds, word) = holds(reading, table, length.0)?.unzip();
     let is_wide = !alphabet.is_ascii() || word.as_ref().is_some_and(|word| !word.is_ascii());
@@ -75,7 +75,9 @@ fn holds(
     let Some(item) = table.get("holds") else {
         return match table.get("holds_pct") {
             None => Ok(None),
-            Some(share) => Err(share.fault("a share of nothing", "write holds = \"ORIGINAL\" too")),
+            Some(share) => {
+                Err(share.fault("holds_pct is set without holds", "write holds = \"ORIGINAL\" too"))
+            }
         };
     };
     let text = item.text("a word: \"ORIGINAL\"")?.letters.to_string();
@@ -136,7 +138,7 @@ fn moments(
     };
     let parse_moment = |item: &TomlItem<'_>| {
         let text = item.text(example)?;
-        let wrong = || item.fault(format!("{} is none", item.written()), format!("write {example}"));
+        let wrong = || item.fault(format!("{} is not valid", item.written()), format!("write {example}"));
         read(&text.letters).ok_or_else(wrong)
     };
     let (first, last) = (parse_moment(&low)?, parse_moment(&high)?);
@@ -166,7 +168,7 @@ pub(super) fn uuid(
     let law = match (item.as_number(), from) {
         (Some(WrittenNumber::Whole(4)), None) => ValueGenerator::Uuid,
         (Some(WrittenNumber::Whole(4)), Some(from)) => {
-            return Err(from.fault("UUIDs of version 4 have no time", "leave it out, or write uuid = 7"));
+            return Err(from.fault("UUIDs of version 4 have no time", "omit it, or write uuid = 7"));
         }
         (Some(WrittenNumber::Whole(7)), from) => {
             let example = "\"2026-01-01 00:00:00\"";
@@ -175,11 +177,11 @@ pub(super) fn uuid(
                 Some(from) => calendar::read_second(&from.text(example)?.letters),
             };
             let wrong =
-                || from.as_ref().unwrap_or(item).fault("no moment since 1970", format!("write {example}"));
+                || from.as_ref().unwrap_or(item).fault("not a time since 1970", format!("write {example}"));
             let from_ms = start_s.and_then(|second| u64::try_from(second).ok()).ok_or_else(wrong)? * 1_000;
             ValueGenerator::UuidInTime { from_ms, counter: reading.counter() }
         }
-        _ => return Err(item.fault(format!("{} is no version of UUIDs", item.written()), "write 4 or 7")),
+        _ => return Err(item.fault(format!("{} is not a version of UUIDs", item.written()), "write 4 or 7")),
     };
     Ok(ParsedDraw::bytes(law, Type::Literal, texts::UUID_LETTERS))
 }
@@ -300,7 +302,7 @@ impl DrawReader<'_> {
         };
         Ok(match (&draw.law, draw.of) {
             (_, Type::Bytes) => {
-                let problem = format!("{} is bytes, and no text", draw.name);
+                let problem = format!("{} is bytes, not a text", draw.name);
                 return Err(text.fault(at, problem, "draw a text"));
             }
             (law, Type::Int) => {

@@ -127,14 +127,14 @@ pub(super) fn read_all<'a>(
 ) -> Result<Draws, WorkloadError> {
     let Constants { scale, data_seed } = constants;
     if let Some(item) = items.get(DRAWS_MAX) {
-        return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "leave some out"));
+        return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "remove some"));
     }
-    let hint = "give the draw another name";
+    let hint = "use another name";
     if let Some(item) = items.iter().find(|item| item.own_name() == SCALE) {
-        return Err(item.unknown("the workload itself has a scale", &[]).hint(hint));
+        return Err(item.unknown("the name is reserved for the scale of the workload", &[]).hint(hint));
     }
     if let Some(item) = items.iter().find(|item| item.own_name() == DATA_SEED) {
-        return Err(item.unknown("the workload itself has a seed of its data", &[]).hint(hint));
+        return Err(item.unknown("the name is reserved for the seed of the data", &[]).hint(hint));
     }
     let constant_draws = [constant(SCALE, scale), constant(DATA_SEED, data_seed)].map(Some);
     let read_draws = items.iter().map(|_| None).chain(constant_draws).collect();
@@ -189,10 +189,10 @@ impl<'a> DrawReader<'a> {
         if let Some(from) = self.in_progress.iter().position(|&begun| begun == slot) {
             let circle: Vec<&str> =
                 self.in_progress[from..].iter().chain([&slot]).map(|&one| self.name(one)).collect();
-            return Err(item.fault("is made of itself", format!("see {}", circle.join(" → "))));
+            return Err(item.fault("depends on itself", format!("see {}", circle.join(" → "))));
         }
         if !is_name(item.own_name()) {
-            return Err(item.unknown("no name for a draw", &[]).hint(NAME));
+            return Err(item.unknown("not a valid name for a generator", &[]).hint(NAME));
         }
         self.in_progress.push(slot);
         let made = (self.law)(self, &item)?;
@@ -250,7 +250,7 @@ impl<'a> DrawReader<'a> {
         let latest_when = latest.map(|(when, _)| when);
         let per_item = match item.as_table().and_then(|table| table.get("per")) {
             Some(per) if matches!(law, ValueGenerator::Variable(_)) => {
-                return Err(per.fault("a variable is what steps set", "leave `per` out"));
+                return Err(per.fault("a variable is set by steps", "omit `per`"));
             }
             None if matches!(law, ValueGenerator::Is(_)) => return Ok(DrawFrequency::Run),
             // An expression over values of the run is constant for the whole run.
@@ -279,8 +279,8 @@ impl<'a> DrawReader<'a> {
         };
         match latest {
             Some((latest, slot)) if latest > when => {
-                let problem = format!("it is made of {}, which changes more often", self.name(slot));
-                Err(per_item.fault(problem, "leave `per` out"))
+                let problem = format!("it depends on {}, which changes more often", self.name(slot));
+                Err(per_item.fault(problem, "omit `per`"))
             }
             _ => Ok(when),
         }
@@ -302,7 +302,7 @@ impl<'a> DrawReader<'a> {
                 let (at, len) = self.share(&text.letters);
                 Ok((HeldValue::Shared { at, len }, Type::Text))
             }
-            _ => Err(item.fault(format!("{} is no value", item.written()), "write a number or a text")),
+            _ => Err(item.fault(format!("{} is not a value", item.written()), "write a number or a text")),
         }
     }
 
@@ -335,7 +335,7 @@ pub(in crate::own) fn numeric(
         Some(draw)
             if !matches!(draw.of, Type::Int | Type::Real) && !matches!(draw.law, ValueGenerator::Expr(_)) =>
         {
-            let problem = format!("{} is no number", draw.name);
+            let problem = format!("{} is not a number", draw.name);
             Err(text.fault(at, problem, "name a number, or a number that a step reads"))
         }
         _ => Ok(()),

@@ -28,7 +28,7 @@ pub(in crate::own) fn parse(
         return Err(text.fault(
             0,
             "an expression of more than 1,000 letters",
-            "draw parts of it by names of their own",
+            "draw parts of it under separate names",
         ));
     }
     let mut parser = Parser { text, at: 0, depth: 0, slot };
@@ -115,7 +115,7 @@ impl Parser<'_> {
             if rest.starts_with(foreign) {
                 return Err(self.text.fault(
                     begin,
-                    format!("{foreign} is no operator"),
+                    format!("{foreign} is not an operator"),
                     format!("write {ours}"),
                 ));
             }
@@ -125,14 +125,14 @@ impl Parser<'_> {
         length.map(|length| begin + length).ok_or_else(|| {
             let first: String = rest.chars().take(1).collect();
             let hint = "numbers, names, + - * / %, = <> < <= > >=, | # & ~ << >>, and, or, not, and functions as min and max";
-            self.text.fault(begin, format!("{} is no operator", shown(&first)), hint)
+            self.text.fault(begin, format!("{} is not an operator", shown(&first)), hint)
         })
     }
 
     fn unexpected(&self, token: &Token, wanted: &str) -> WorkloadError {
         let problem = match token.kind {
-            Kind::End => "the expression ends too soon".to_owned(),
-            _ => format!("{} where {wanted} is due", shown(self.letters(token))),
+            Kind::End => "the expression is incomplete".to_owned(),
+            _ => format!("{} where {wanted} is expected", shown(self.letters(token))),
         };
         self.text.fault(token.at.start, problem, format!("write {wanted}"))
     }
@@ -171,7 +171,7 @@ impl Parser<'_> {
     fn enter_nesting(&mut self, token: &Token) -> Result<(), WorkloadError> {
         self.depth += 1;
         match self.depth > DEPTH_MAX {
-            true => Err(self.text.fault(token.at.start, "too many brackets within each other", "use fewer")),
+            true => Err(self.text.fault(token.at.start, "parentheses are nested too deeply", "use fewer")),
             false => Ok(()),
         }
     }
@@ -182,7 +182,7 @@ impl Parser<'_> {
             Kind::Number => {
                 self.at = token.at.end;
                 number(&letters).map(Expr::Is).ok_or_else(|| {
-                    self.text.fault(token.at.start, format!("{} is no number", shown(&letters)), "")
+                    self.text.fault(token.at.start, format!("{} is not a number", shown(&letters)), "")
                 })
             }
             Kind::Sign if letters == "(" => {
@@ -208,11 +208,7 @@ impl Parser<'_> {
     fn call(&mut self, name: &str, token: &Token) -> Result<Expr, WorkloadError> {
         let Some(&(_, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
             let hint = meant(name, FUNCTIONS.map(|(name, ..)| name));
-            return Err(self.text.fault(
-                token.at.start,
-                format!("there is no function {}", shown(name)),
-                hint,
-            ));
+            return Err(self.text.fault(token.at.start, format!("unknown function {}", shown(name)), hint));
         };
         self.enter_nesting(token)?;
         let mut arguments = Vec::new();

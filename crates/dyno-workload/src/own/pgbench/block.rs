@@ -84,7 +84,7 @@ pub(super) fn blocks(
         }
         PgbenchBlockKind::Transaction(_) => Err(text.fault(
             at,
-            "the transaction that begins here does not end",
+            "the transaction that begins here is not ended",
             "write END before the script, the \\if or the pipeline ends",
         )),
     }
@@ -125,7 +125,7 @@ impl PgbenchBlockParser<'_> {
         {
             let (problem, hint) = if get.all {
                 (
-                    "\\aset has no counterpart: it sets nothing where there is no row",
+                    "\\aset has no counterpart: it sets nothing if there is no row",
                     "write \\gset behind a query that always gives one row",
                 )
             } else {
@@ -159,7 +159,7 @@ impl PgbenchBlockParser<'_> {
             }
         }
         if let Some(get) = get {
-            return Err(self.fault(get.at, "\\gset behind a statement that gives no row", "take it out"));
+            return Err(self.fault(get.at, "\\gset after a statement that returns no rows", "take it out"));
         }
         if together {
             self.control(Control::End { rolls_back: false }, first)?;

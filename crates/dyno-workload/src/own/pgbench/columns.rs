@@ -19,7 +19,7 @@ pub(super) fn columns(text: &SourceText) -> Result<Vec<String>, WorkloadError> {
     // In WITH … SELECT, each table in parentheses is one part.
     let first = first.or_else(|| parts.iter().position(|part| is(part, "select")));
     let Some(first) = first else {
-        return Err(text.fault(0, "\\gset behind a statement that gives no row", "take it out"));
+        return Err(text.fault(0, "\\gset after a statement that returns no rows", "take it out"));
     };
     const ENDS: [&str; 12] = [
         "from", "where", "group", "having", "order", "limit", "offset", "fetch", "for", "union", "window",

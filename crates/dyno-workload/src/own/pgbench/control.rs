@@ -35,7 +35,7 @@ pub(super) fn control(text: &SourceText) -> Result<Option<Control>, WorkloadErro
                 Ok(Some(Control::End { rolls_back: matches!(words[0], "ROLLBACK" | "ABORT") }))
             }
             ["TO", ..] => Ok(None),
-            _ => refuse("the transaction goes on behind its end", "write END, and BEGIN behind it"),
+            _ => refuse("the transaction continues after its end", "write END, then BEGIN"),
         },
         _ => Ok(None),
     }

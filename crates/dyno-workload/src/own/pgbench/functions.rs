@@ -59,7 +59,7 @@ pub(super) fn apply_function(
             if let Some(Number::Real(number)) = argument.constant()
                 && number.abs() >= 9.3e18
             {
-                return Err(text.fault(at, "no whole number is so large", ""));
+                return Err(text.fault(at, "the value is too large for a whole number", ""));
             }
             int(argument.whole())
         }
@@ -200,7 +200,7 @@ pub(super) fn numeric_operation(
                     _ => x.checked_div(y),
                 };
                 if fits.is_none() {
-                    return Err(text.fault(at, "no whole number is so large", ""));
+                    return Err(text.fault(at, "the value is too large for a whole number", ""));
                 }
             }
             let kind = if is_real { PgbenchType::Real } else { PgbenchType::Int };

@@ -32,7 +32,7 @@ pub(super) fn shared_variables(
         if !is_variable(name) {
             return Err(WorkloadError::whole(
                 "-D",
-                format!("{name} is no name of a variable"),
+                format!("{name} is not a valid variable name"),
                 "it has letters, digits and underscores",
             ));
         }

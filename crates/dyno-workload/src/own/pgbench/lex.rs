@@ -61,7 +61,7 @@ pub(super) fn tokens(text: &SourceText, from: usize) -> Result<Vec<(PgbenchToken
                     let first: String = letters[at..].chars().take(1).collect();
                     return Err(text.fault(
                         at,
-                        format!("{} is no operator of pgbench", shown(&first)),
+                        format!("{} is not an operator of pgbench", shown(&first)),
                         OPERATORS,
                     ));
                 }

@@ -75,7 +75,7 @@ pub fn import(
         let text = SourceText::file(Arc::new(File { name: script.name.clone(), text: script.text.clone() }));
         let script_commands = commands(&text)?;
         if script_commands.is_empty() {
-            return Err(text.fault(0, "there is no command", "write a statement"));
+            return Err(text.fault(0, "the script has no commands", "write a statement"));
         }
         let (nodes, differing) = blocks(&text, script_commands)?;
         note(&mut notes, &text, &script.name, differing);
@@ -177,7 +177,7 @@ fn translated(
         _ => (translator.steps(nodes)?, None),
     };
     if steps.is_empty() {
-        return Err(text.fault(0, "the script does nothing but draw values", "write a statement"));
+        return Err(text.fault(0, "the script only draws values", "write a statement"));
     }
     let from = match script.is_builtin {
         true => format!("pgbench's built-in script {}", script.name),

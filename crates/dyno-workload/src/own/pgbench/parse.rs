@@ -111,11 +111,14 @@ impl Parser<'_> {
 
     pub(super) fn unexpected(&self, wanted: &str) -> WorkloadError {
         let problem = match self.peek() {
-            PgbenchToken::End => "the expression ends too soon".to_owned(),
-            PgbenchToken::Sign(sign) => format!("{sign} where {wanted} is due"),
-            PgbenchToken::Word(word) => format!("{} where {wanted} is due", shown(word)),
-            PgbenchToken::Variable(name) => format!(":{} where {wanted} is due", shown(name)),
-            PgbenchToken::Number(_) | PgbenchToken::OneTooMany => format!("a number where {wanted} is due"),
+            PgbenchToken::End => "the expression is incomplete".to_owned(),
+            PgbenchToken::Sign(sign) => format!("{sign} where {wanted} is expected"),
+            PgbenchToken::Word(word) => format!("{} where {wanted} is expected", shown(word)),
+            PgbenchToken::Variable(name) => format!(":{} where {wanted} is expected", shown(name)),
+            PgbenchToken::Number(_) | PgbenchToken::OneTooMany => format!(
+                "a number where {wanted} is \
+                                                                           expected"
+            ),
         };
         self.text.fault(self.at(), problem, format!("write {wanted}"))
     }
@@ -125,7 +128,7 @@ impl Parser<'_> {
         match self.depth > DEPTH_MAX {
             true => Err(self.text.fault(
                 self.at(),
-                "too many brackets within each other",
+                "parentheses are nested too deeply",
                 "\\set parts of it first",
             )),
             false => Ok(()),
@@ -156,7 +159,7 @@ impl Parser<'_> {
                 return Err(self.text.fault(
                     at,
                     "a comparison of a comparison",
-                    "put one of them into brackets",
+                    "put one of them into parentheses",
                 ));
             }
             self.advance();

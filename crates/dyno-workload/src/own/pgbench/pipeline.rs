@@ -5,7 +5,8 @@ use super::block::{Node, PgbenchBlockKind, PgbenchBlockParser, PgbenchOpenBlock}
 use super::script::PgbenchMetaCommand;
 
 /// The note on a pipeline that is only a part of its script: each statement waits for the one before.
-pub(super) const ONE_BY_ONE: &str = "statements of a pipeline that is not all of its script are sent one after the other, each when the one before is answered";
+pub(super) const ONE_BY_ONE: &str = "statements of a pipeline that is not the whole script are sent one by \
+                                     one, each after the response to the one before";
 
 impl PgbenchBlockParser<'_> {
     /// Makes the contents of a pipeline one database transaction, up to the point where it waits for answers.

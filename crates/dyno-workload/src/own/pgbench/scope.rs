@@ -35,7 +35,7 @@ pub(super) fn merge_scopes(mut ways: Vec<PgbenchScope>) -> PgbenchScope {
     let mut scope = PgbenchScope::new();
     for name in names {
         let join = |x: Variable, y: Option<&Variable>| match (x, y) {
-            (_, None) => Variable::Unusable("it is not set on every way that leads here"),
+            (_, None) => Variable::Unusable("it is not set on every path to this point"),
             (x, Some(y)) if x == *y => x,
             (
                 Variable::Kept { name, kind, .. },
@@ -43,10 +43,10 @@ pub(super) fn merge_scopes(mut ways: Vec<PgbenchScope>) -> PgbenchScope {
             ) if name == *other && kind == *other_kind => Variable::Kept { name, kind, constant: None },
             (Variable::Unusable(why), _) => Variable::Unusable(why),
             (_, Some(Variable::Unusable(why))) => Variable::Unusable(why),
-            _ => Variable::Unusable("it is of different types on the ways that lead here"),
+            _ => Variable::Unusable("it has different types on the paths to this point"),
         };
         let begin = first.get(&name).cloned();
-        let begin = begin.unwrap_or(Variable::Unusable("it is not set on every way that leads here"));
+        let begin = begin.unwrap_or(Variable::Unusable("it is not set on every path to this point"));
         let variable = ways.iter().fold(begin, |variable, way| join(variable, way.get(&name)));
         scope.insert(name, variable);
     }

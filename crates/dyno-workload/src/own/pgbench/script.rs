@@ -153,7 +153,7 @@ impl Reader<'_> {
                 Some(b"/*") => (at, depth) = (at + 2, depth + 1),
                 Some(b"*/") => (at, depth) = (at + 2, depth - 1),
                 Some(_) => at += 1,
-                None => return Err(self.fault(begin, "a comment does not end", "write */ where it ends")),
+                None => return Err(self.fault(begin, "the comment is not closed", "write */ where it ends")),
             }
         }
         Ok(at)
@@ -173,7 +173,7 @@ impl Reader<'_> {
                 _ => at += 1,
             }
         }
-        Err(self.fault(begin, "a quote does not end", "write the quote where the text or the name ends"))
+        Err(self.fault(begin, "the quote is not closed", "write the quote where the text or the name ends"))
     }
 
     fn dollar(&self, begin: usize) -> Result<usize, WorkloadError> {
@@ -185,7 +185,9 @@ impl Reader<'_> {
         let (open, inner) = rest.split_at(tag + 2);
         match inner.find(open) {
             Some(length) => Ok(begin + open.len() + length + open.len()),
-            None => Err(self.fault(begin, "a dollar quote does not end", "write the same tag where it ends")),
+            None => {
+                Err(self.fault(begin, "the dollar quote is not closed", "write the same tag where it ends"))
+            }
         }
     }
 
@@ -228,7 +230,7 @@ impl Reader<'_> {
         let fault = self.text.fault(
             at,
             format!("{name} without a statement before it"),
-            "write it behind the statement whose columns it takes",
+            "write it after the statement whose columns it reads",
         );
         match self.commands.last_mut() {
             Some(PgbenchCommand::Sql { get: get @ None, .. }) => {

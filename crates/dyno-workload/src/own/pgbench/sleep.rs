@@ -32,7 +32,7 @@ impl Translator<'_> {
         }
         let unit = unit.to_ascii_lowercase();
         if !["us", "ms", "s"].contains(&unit.as_str()) {
-            return refuse(format!("{} is no unit of time", shown(&unit)), "us, ms or s");
+            return refuse(format!("{} is not a unit of time", shown(&unit)), "us, ms or s");
         }
         match amount.strip_prefix(':') {
             Some(name) if is_variable(name) => {
@@ -52,7 +52,7 @@ impl Translator<'_> {
             _ => match amount.parse::<u32>() {
                 Ok(number) => Ok(format!("{{ sleep = \"{number}\", unit = \"{unit}\" }}")),
                 Err(_) => refuse(
-                    format!("{} is no time", shown(amount)),
+                    format!("{} is not a time", shown(amount)),
                     "write a whole number or :name, and us, ms or s",
                 ),
             },

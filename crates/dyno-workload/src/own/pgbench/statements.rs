@@ -65,7 +65,7 @@ impl PgbenchStatements {
                 scope.contains_key(&rest[..length]).then(|| (quoted.start + at, rest[..length].to_owned()))
             });
             if let Some((at, name)) = within {
-                let problem = format!(":{} in quotes, which pgbench replaces within them", shown(&name));
+                let problem = format!(":{} is in quotes, where pgbench replaces it", shown(&name));
                 return Err(text.fault(at, problem, "write it outside of the quotes, with || or CONCAT"));
             }
         }

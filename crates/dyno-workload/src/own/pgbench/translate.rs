@@ -88,10 +88,10 @@ impl<'a> Translator<'a> {
                         self.notes.push((*at, ONE_BY_ONE.to_owned()));
                     }
                     if *rolls_back {
-                        let hint = "take the statements before and behind the transaction out of the script";
+                        let hint = "remove the statements before and after the transaction from the script";
                         return Err(self.text.fault(
                             *at,
-                            "a transaction that is taken back, among others",
+                            "a transaction that is rolled back, together with other statements",
                             hint,
                         ));
                     }
@@ -111,7 +111,7 @@ impl<'a> Translator<'a> {
     fn deeper(&mut self, at: usize) -> Result<(), WorkloadError> {
         self.depth += 1;
         match self.depth >= DEPTH_MAX {
-            true => Err(self.text.fault(at, "too many conditions within each other", "use fewer of them")),
+            true => Err(self.text.fault(at, "conditions are nested too deeply", "use fewer of them")),
             false => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Translator<'a> {
             for column in columns(text)? {
                 let variable = format!("{}{column}", get.prefix);
                 if !is_variable(&variable) {
-                    let problem = format!("{} is no name of a variable", shown(&variable));
+                    let problem = format!("{} is not a valid variable name", shown(&variable));
                     return Err(self.text.fault(
                         get.at,
                         problem,
@@ -266,7 +266,7 @@ pub(super) fn target(text: &SourceText, meta: &PgbenchMetaCommand) -> Result<(St
         return Err(text.fault(meta.at, "\\set without a name", "write \\set NAME EXPRESSION"));
     }
     if !is_variable(name) {
-        let problem = format!("{} is no name of a variable", shown(name));
+        let problem = format!("{} is not a valid variable name", shown(name));
         return Err(text.fault(at, problem, "it has letters, digits and underscores"));
     }
     if rest[begin + name.len()..].trim().is_empty() {
@@ -280,11 +280,11 @@ fn unusable(variable: Option<&Variable>, name: &str, text: &SourceText, at: usiz
         Some(Variable::Unusable(why)) => text.fault(
             at,
             format!("{} cannot be used here: {why}", shown(name)),
-            "\\set it before, on each way alike",
+            "\\set it before, on every path",
         ),
         _ => text.fault(
             at,
-            format!("nothing sets {} before", shown(name)),
+            format!("{} is not set before", shown(name)),
             format!("\\set it before, or give its first value with -D {}=VALUE", shown(name)),
         ),
     }

@@ -85,8 +85,8 @@ pub(in crate::own) fn classify_statement(
         "WITH" => classify_with(text, piece),
         "CALL" => Ok(StatementEffect::Calls),
         "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => {
-            let hint = "take it out: a transaction begins and ends by itself; `commit`, `isolation` and a step \
-                        with `rollback` say how";
+            let hint = "remove it: Dyno begins and ends transactions; `commit`, `isolation` and a step with \
+                        `rollback` control them";
             Err(text.fault(begin, "a statement about transactions", hint))
         }
         "CREATE" | "DROP" | "ALTER" | "TRUNCATE" | "ANALYZE" | "CHECKPOINT" => Ok(StatementEffect::Defines),
@@ -94,7 +94,7 @@ pub(in crate::own) fn classify_statement(
             Err(text.fault(begin, "a statement about tables", "move it to the file of [setup] or [drop]"))
         }
         other => {
-            let problem = format!("no transaction has the statement {}", shown(other));
+            let problem = format!("the statement {} is not allowed in a transaction", shown(other));
             Err(text.fault(begin, problem, ALLOWED))
         }
     }

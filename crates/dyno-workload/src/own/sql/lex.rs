@@ -132,8 +132,8 @@ impl<'a> Lexer<'a> {
             b'(' => (SqlTokenKind::Open, at + 1),
             b')' => (SqlTokenKind::Close, at + 1),
             b'\\' => {
-                let hint = "leave out what psql or mysql would do by itself: only SQL is sent";
-                return Err(syntax_error(at, "a backslash outside of quotes is no SQL", hint));
+                let hint = "remove commands of psql or mysql: only SQL is sent";
+                return Err(syntax_error(at, "a backslash outside of quotes is not SQL", hint));
             }
             b'0'..=b'9' => (SqlTokenKind::Other, self.number_end()),
             _ if begins_word(first) => self.word()?,
@@ -181,7 +181,7 @@ impl<'a> Lexer<'a> {
                 Some(b"*/") => (at, depth) = (at + 2, depth - 1),
                 Some(_) => at += 1,
                 None => {
-                    return Err(syntax_error(self.at, "a comment does not end", "write */ where it ends"));
+                    return Err(syntax_error(self.at, "the comment is not closed", "write */ where it ends"));
                 }
             }
         }
@@ -209,7 +209,7 @@ impl<'a> Lexer<'a> {
                 _ => at += 1,
             }
         }
-        Err(syntax_error(from, "a quote does not end", "write the quote where the text or the name ends"))
+        Err(syntax_error(from, "the quote is not closed", "write the quote where the text or the name ends"))
     }
 
     /// Reads `$$ … $$`, `$tag$ … $tag$`, or a plain dollar.
@@ -227,9 +227,11 @@ impl<'a> Lexer<'a> {
         let (open, rest) = tag.split_at(inner + 2);
         match rest.find(open) {
             Some(length) => Ok((SqlTokenKind::Quoted, self.at + open.len() + length + open.len())),
-            None => {
-                Err(syntax_error(self.at, "a dollar quote does not end", "write the same tag where it ends"))
-            }
+            None => Err(syntax_error(
+                self.at,
+                "the dollar quote is not closed",
+                "write the same tag where it ends",
+            )),
         }
     }
 
@@ -248,7 +250,11 @@ impl<'a> Lexer<'a> {
 
     fn bracketed(&self, from: usize) -> Result<usize, SqlSyntaxError> {
         let unended = || {
-            syntax_error(from, "a quote does not end", "write the bracket and the quote where the text ends")
+            syntax_error(
+                from,
+                "the quote is not closed",
+                "write the bracket and the quote where the text ends",
+            )
         };
         let rest = &self.text[from + 1..];
         let open = rest.chars().next().ok_or_else(unended)?;

@@ -81,12 +81,12 @@ pub(in crate::own) fn split(text: &SourceText) -> Result<Vec<SplitStatement>, Wo
         && let Some(first) = now.tokens.first()
     {
         let hint = "write END; where it ends, or a line with / behind it";
-        return Err(text.fault(first.at.start, "a block that begins here does not end", hint));
+        return Err(text.fault(first.at.start, "the block that begins here is not closed", hint));
     }
     pieces.extend(now.end());
     if let Some((name, at)) = now.name {
-        let problem = format!("there is no statement behind the name {}", shown(&name));
-        return Err(text.fault(at, problem, "take the name out, or write the statement"));
+        let problem = format!("no statement follows the name {}", shown(&name));
+        return Err(text.fault(at, problem, "remove the name, or write the statement"));
     }
     reject_duplicate_names(text, &pieces)?;
     Ok(pieces)
@@ -101,7 +101,9 @@ pub(in crate::own) fn single_statement(text: &SourceText) -> Result<SplitStateme
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
         0 => Err(text.fault(0, "there is no statement", "write one")),
-        _ => Err(text.fault(pieces[1].at.start, "a second statement, where one is wanted", "take it out")),
+        _ => {
+            Err(text.fault(pieces[1].at.start, "a second statement, but only one is allowed", "take it out"))
+        }
     }
 }
 
@@ -151,7 +153,7 @@ impl StatementBuilder {
         };
         let (name, at) = (name.trim().to_owned(), token.at.start);
         if !is_name(&name) {
-            let problem = format!("{:?} is no name", shown(&name));
+            let problem = format!("{:?} is not a valid name", shown(&name));
             return Err(text.fault(at, problem, NAME));
         }
         if !self.tokens.is_empty() {
@@ -160,7 +162,7 @@ impl StatementBuilder {
         }
         if let Some((other, _)) = self.name.replace((name, at)) {
             let problem = format!("a second name for a statement, after {}", shown(&other));
-            return Err(text.fault(at, problem, "take one of them out"));
+            return Err(text.fault(at, problem, "remove one of them"));
         }
         Ok(())
     }

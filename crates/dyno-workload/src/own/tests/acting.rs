@@ -89,7 +89,13 @@ fn parameters_have_the_marks_of_the_engine_and_the_types_of_their_draws() {
     let marked = workload("", "sql = \"SELECT a ? 'b'\"");
     assert!(marked.statements("x", DOLLARS).is_ok());
     let fault = marked.statements("x", QUESTIONS).expect_err("a mark").to_string();
-    assert!(fault.ends_with("workload.toml:6:17: the engine takes ? for a parameter; write :name for a value that is drawn, and a question mark in quotes where it is one"), "{fault}");
+    assert!(
+        fault.ends_with(
+            "workload.toml:6:17: the engine treats ? as a parameter; write :name for a drawn \
+                             value, and put a literal question mark in quotes"
+        ),
+        "{fault}"
+    );
 }
 
 const BRANCHES: &str = r#"
@@ -312,14 +318,14 @@ fn columns_that_cannot_be_read_are_told_with_their_place() {
     let text = Value::Text(b"many");
     case(
         &[Value::Int(1), text, text],
-        "price cannot be read: an expression takes it for a number, and it is \"many\"",
+        "price cannot be read: an expression needs a number, but it is \"many\"",
     );
-    case(&[Value::Int(1), Value::Null], "city cannot be read: there are 2 columns, and 3 are read");
+    case(&[Value::Int(1), Value::Null], "city cannot be read: the result has 2 columns, but 3 are read");
     case(
         &[Value::Int(1), Value::Null, Value::Text(&long)],
-        "city cannot be read: it is 1025 bytes long, and 1024 is the most",
+        "city cannot be read: it is 1025 bytes long, but at most 1024 are allowed",
     );
-    case(&[Value::Bytes(b"1")], "id cannot be read: it is bytes, and no text");
+    case(&[Value::Bytes(b"1")], "id cannot be read: it is bytes, not a text");
 }
 
 #[test]

@@ -50,7 +50,8 @@ fn tables_that_are_wrong() {
         ),
         (
             fault("rows = \"2 * scala\"", column),
-            "w/workload.toml:3:13: scala is no number that is known here; write numbers and scale: \"100_000 * scale\"",
+            "w/workload.toml:3:13: scala is not a number that is available here; write numbers and scale: \
+             \"100_000 * scale\"",
         ),
         (
             fault("rows = \"scale / 2.0\"", column),
@@ -58,7 +59,7 @@ fn tables_that_are_wrong() {
         ),
         (
             fault("rows = 1\nprimary_key = \"b\"", column),
-            "w/workload.toml:4:16: there is no column b; there are: a",
+            "w/workload.toml:4:16: there is no column b; available: a",
         ),
         (
             fault("rows = 1\nindexes = [[\"a\", \"a\"]]", column),
@@ -78,7 +79,8 @@ fn tables_that_are_wrong() {
         ),
         (
             of("[draw]\nscale = 1").err().unwrap(),
-            "w/workload.toml:3:1: draw.scale: the workload itself has a scale; give the draw another name",
+            "w/workload.toml:3:1: draw.scale: the name is reserved for the scale of the workload; use \
+             another name",
         ),
         (
             of("[draw]\nx = { uniform = [\"scale + 1\", \"scale\"] }").err().unwrap(),
@@ -114,8 +116,9 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\" }"),
-            "w/workload.toml:5:5: table.t.columns.a: says nothing; write one of uniform, zipf, normal, exponential, nurand, decimal_of, spelled, \
-             permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
+            "w/workload.toml:5:5: table.t.columns.a: no generator; write one of uniform, zipf, normal, \
+             exponential, nurand, decimal_of, spelled, permutation, sequence, decimal, choice, expr, text, \
+             words, bytes, date, timestamp, uuid, template, json",
         ),
         (
             of_column("{ type = \"integer\", text = 3 }"),
@@ -144,7 +147,7 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\", expr = \"row\", per = \"session\" }"),
-            "w/workload.toml:5:39: table.t.columns.a.per: unknown key; there are: expr, type, null_pct, \
+            "w/workload.toml:5:39: table.t.columns.a.per: unknown key; available: expr, type, null_pct, \
              null_if",
         ),
         (

@@ -50,7 +50,8 @@ fn folders_and_files() {
         ),
         (
             fault(&[("workload.toml", elsewhere)]),
-            "w/workload.toml:3:8: \"../t.sql\" is no file of the folder; name a file in the folder of the workload",
+            "w/workload.toml:3:8: \"../t.sql\" is not a file in the folder; name a file in the folder of the \
+             workload",
         ),
         (
             fault(&[("workload.toml", missing)]),
@@ -74,7 +75,7 @@ fn links_are_not_followed() {
     let text = "name = \"w\"\n[draw]\nx = { words = \"words.txt\" }\n[transaction.t]\nsql = \"SELECT :x\"\n";
     std::fs::write(folder.join("workload.toml"), text).expect("a file");
     let fault = super::CustomWorkload::read(&folder).expect_err("a link").to_string();
-    assert!(fault.ends_with("it is no regular file; put the file itself into the folder"), "{fault}");
+    assert!(fault.ends_with("it is not a regular file; put the file itself into the folder"), "{fault}");
 }
 
 #[test]
@@ -90,12 +91,13 @@ fn the_whole() {
         (of(""), "w/workload.toml:1:1: transaction is missing; write [transaction.NAME]"),
         (
             of("[transaction]\n"),
-            "w/workload.toml:2:2: transaction: there is no transaction; write [transaction.NAME]",
+            "w/workload.toml:2:2: transaction: the workload has no transactions; write [transaction.NAME]",
         ),
         (
             of("[transaction.commit]\nsql = \"SELECT 1\"\n"),
-            "w/workload.toml:2:14: transaction.commit: no name for a transaction; a name has letters, digits and \
-             underscores, a letter first, 40 at most; not all, commit, slice, connect",
+            "w/workload.toml:2:14: transaction.commit: not a valid name for a transaction; a name has \
+             letters, digits and underscores, starts with a letter, and has at most 40 characters; not all, \
+             commit, slice, connect",
         ),
         (
             of("[transaction.t]\nsql = \"SELECT 1\"\nweight = 0\n"),
@@ -109,11 +111,11 @@ fn the_whole() {
             of(
                 "[transaction.t]\nsql = \"SELECT 1\"\n[[invariant]]\nname = \"i\"\nsql = \"SELECT 1; SELECT 2\"\n",
             ),
-            "w/workload.toml:6:18: a second statement; write an [[invariant]] of its own",
+            "w/workload.toml:6:18: a second statement; write a separate [[invariant]]",
         ),
         (
             of("setup = { sql = \"INSERT INTO t VALUES (:x)\" }\n[transaction.t]\nsql = \"SELECT 1\"\n"),
-            "w/workload.toml:2:40: :x is a parameter, and nothing is drawn here; write the value",
+            "w/workload.toml:2:40: :x is a parameter, but values are not drawn here; write the value",
         ),
     ]);
 }
@@ -123,15 +125,17 @@ fn draws() {
     check(&[
         (
             of_draw("{ unifrom = [1, 2] }"),
-            "w/workload.toml:3:7: draw.x.unifrom: there is no such kind of draw; did you mean uniform?",
+            "w/workload.toml:3:7: draw.x.unifrom: unknown generator; did you mean uniform?",
         ),
         (
             of_draw("{}"),
-            "w/workload.toml:3:5: draw.x: says nothing; write one of uniform, zipf, normal, exponential, nurand, decimal_of, spelled, variable, permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
+            "w/workload.toml:3:5: draw.x: no generator; write one of uniform, zipf, normal, exponential, \
+             nurand, decimal_of, spelled, variable, permutation, sequence, decimal, choice, expr, text, \
+             words, bytes, date, timestamp, uuid, template, json",
         ),
         (
             of_draw("{ uniform = [1, 2], theta = 1 }"),
-            "w/workload.toml:3:25: draw.x.theta: unknown key; there are: uniform, per, null_pct, null_if",
+            "w/workload.toml:3:25: draw.x.theta: unknown key; available: uniform, per, null_pct, null_if",
         ),
         (
             of_draw("{ uniform = [2, 1] }"),
@@ -167,7 +171,8 @@ fn draws() {
         ),
         (
             of_draw("{ choice = [1, \"a\"] }"),
-            "w/workload.toml:3:20: draw.x.choice: another type than the first value; texts only, or numbers only",
+            "w/workload.toml:3:20: draw.x.choice: its type differs from that of the first value; texts only, \
+             or numbers only",
         ),
         (
             of_draw("{ choice = [1, 2], weights = [1] }"),
@@ -179,7 +184,7 @@ fn draws() {
         ),
         (
             of_draw("{ text = 3, letters = \"a\\tb\" }"),
-            "w/workload.toml:3:27: draw.x.letters: '\\t' is a control character and no letter; take it out",
+            "w/workload.toml:3:27: draw.x.letters: '\\t' is a control character, not a letter; take it out",
         ),
         (
             of_draw("{ text = 3, letters = \"\" }"),
@@ -196,7 +201,7 @@ fn draws() {
         ),
         (
             of_draw("{ date = [\"2026-02-30\", \"2026-03-01\"] }"),
-            "w/workload.toml:3:15: draw.x.date: \"2026-02-30\" is none; write [\"2020-01-01\", \"2026-12-31\"]",
+            "w/workload.toml:3:15: draw.x.date: \"2026-02-30\" is not valid; write [\"2020-01-01\", \"2026-12-31\"]",
         ),
         (
             of_draw("{ timestamp = [\"2026-03-02\", \"2026-03-01\"] }"),
@@ -204,23 +209,23 @@ fn draws() {
         ),
         (
             of_draw("{ uuid = 5 }"),
-            "w/workload.toml:3:14: draw.x.uuid: 5 is no version of UUIDs; write 4 or 7",
+            "w/workload.toml:3:14: draw.x.uuid: 5 is not a version of UUIDs; write 4 or 7",
         ),
         (
             of_draw("{ uniform = [1, 2], per = \"row\" }"),
             "w/workload.toml:3:31: draw.x.per: \"row\" is not known; run, session, transaction, repeat or statement",
         ),
-        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: unknown name b; there are: x"),
-        (of_draw("{ expr = \"x + 1\" }"), "w/workload.toml:3:5: draw.x: is made of itself; see x → x"),
+        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: unknown name b; available: x"),
+        (of_draw("{ expr = \"x + 1\" }"), "w/workload.toml:3:5: draw.x: depends on itself; see x → x"),
         (
             of_draw("{ uniform = [1, 2] }\ny = { expr = \"x\", per = \"session\" }"),
-            "w/workload.toml:4:25: draw.y.per: it is made of x, which changes more often; leave `per` out",
+            "w/workload.toml:4:25: draw.y.per: it depends on x, which changes more often; omit `per`",
         ),
         (
             of_draw("{ text = 3 }\ny = { expr = \"1 + x\" }"),
-            "w/workload.toml:4:19: x is no number; name a number, or a number that a step reads",
+            "w/workload.toml:4:19: x is not a number; name a number, or a number that a step reads",
         ),
-        (of_draw("true"), "w/workload.toml:3:5: draw.x: true is no value; write a number or a text"),
+        (of_draw("true"), "w/workload.toml:3:5: draw.x: true is not a value; write a number or a text"),
     ]);
 }
 
@@ -229,29 +234,30 @@ fn expressions() {
     check(&[
         (
             of_draw("{ expr = \"1 +\" }"),
-            "w/workload.toml:3:18: the expression ends too soon; write a number or a name",
+            "w/workload.toml:3:18: the expression is incomplete; write a number or a name",
         ),
-        (of_draw("{ expr = \"1 == 2\" }"), "w/workload.toml:3:17: == is no operator; write ="),
-        (of_draw("{ expr = \"(1\" }"), "w/workload.toml:3:17: the expression ends too soon; write )"),
+        (of_draw("{ expr = \"1 == 2\" }"), "w/workload.toml:3:17: == is not an operator; write ="),
+        (of_draw("{ expr = \"(1\" }"), "w/workload.toml:3:17: the expression is incomplete; write )"),
         (
             of_draw("{ expr = \"1 2\" }"),
-            "w/workload.toml:3:17: 2 where an operator is due; write an operator",
+            "w/workload.toml:3:17: 2 where an operator is expected; write an operator",
         ),
         (
             of_draw("{ expr = \"mni(1, 2)\" }"),
-            "w/workload.toml:3:15: there is no function mni; did you mean min?",
+            "w/workload.toml:3:15: unknown function mni; did you mean min?",
         ),
         (
             of_draw("{ expr = \"1 § 2\" }"),
-            "w/workload.toml:3:17: § is no operator; numbers, names, + - * / %, = <> < <= > >=, | # & ~ << >>, and, or, not, and functions as min and max",
+            "w/workload.toml:3:17: § is not an operator; numbers, names, + - * / %, = <> < <= > >=, | # & ~ \
+             << >>, and, or, not, and functions as min and max",
         ),
         (
             of_draw("{ expr = \"99999999999999999999\" }"),
-            "w/workload.toml:3:15: 99999999999999999999 is no number",
+            "w/workload.toml:3:15: 99999999999999999999 is not a number",
         ),
         (
             of_draw(&format!("{{ expr = \"{}1\" }}", "(".repeat(50))),
-            "w/workload.toml:3:55: too many brackets within each other; use fewer",
+            "w/workload.toml:3:55: parentheses are nested too deeply; use fewer",
         ),
     ]);
 }
@@ -261,7 +267,7 @@ fn transactions() {
     check(&[
         (
             of_transaction("weight = 1"),
-            "w/workload.toml:5:14: transaction.t: it does nothing; write sql = \"t.sql\"",
+            "w/workload.toml:5:14: transaction.t: the transaction has no statements; write sql = \"t.sql\"",
         ),
         (
             of_transaction("sql = \"SELECT 1\"\nwieght = 1"),
@@ -273,7 +279,8 @@ fn transactions() {
         ),
         (
             of_transaction("sql = \"SELECT 1\"\nisolation = \"snapshot\""),
-            "w/workload.toml:7:13: transaction.t.isolation: \"snapshot\" is no isolation; platform, read committed, repeatable read or serializable",
+            "w/workload.toml:7:13: transaction.t.isolation: \"snapshot\" is not an isolation level; \
+             platform, read committed, repeatable read or serializable",
         ),
         (
             of_transaction("sql = \"SELECT 1\"\ncommit = \"never\""),
@@ -281,7 +288,8 @@ fn transactions() {
         ),
         (
             of_transaction("sql = \"SELECT 1\"\ncommit = \"each\"\nisolation = \"serializable\""),
-            "w/workload.toml:8:13: transaction.t.isolation: each statement commits, so there is no transaction to isolate; commit = \"end\" makes one transaction of them",
+            "w/workload.toml:8:13: transaction.t.isolation: each statement commits separately, so there is \
+             nothing to isolate; commit = \"end\" combines the statements into one transaction",
         ),
         (
             of_transaction("sql = \"SELECT 1\"\nthink = \"2h\""),
@@ -309,7 +317,8 @@ fn transactions() {
         ),
         (
             of_transaction("sql = \"a.sql\"\nsteps = [{ run = \"two\" }]"),
-            "w/a.sql:1:1: a statement without a name, where steps run them by name; write `-- name: …` before it and run that in a step",
+            "w/a.sql:1:1: a statement without a name, but the steps run statements by name; write `-- name: \
+             …` before it and run that in a step",
         ),
         (
             of_transaction("steps = [{ sql = \"SELECT 1\", rows = [2, 1] }]"),
@@ -343,7 +352,8 @@ fn transactions() {
         ),
         (
             of_transaction("commit = \"each\"\nsteps = [{ sql = \"SELECT 1\" }, { rollback = true }]"),
-            "w/workload.toml:7:45: nothing to take back where each statement commits; commit = \"end\" makes one transaction of them",
+            "w/workload.toml:7:45: nothing to roll back, because each statement commits separately; commit = \
+             \"end\" combines the statements into one transaction",
         ),
     ]);
 }
@@ -354,16 +364,16 @@ fn statements() {
         (of_sql(""), "w/t.sql:1:1: there is no statement; write one"),
         (
             of_sql("SELECT 'a"),
-            "w/t.sql:1:8: a quote does not end; write the quote where the text or the name ends",
+            "w/t.sql:1:8: the quote is not closed; write the quote where the text or the name ends",
         ),
         (
             of_sql("SELECT 'a\\'b'"),
             "w/t.sql:1:10: engines read a backslash before a quote in different ways; write a quote twice, or give the text as a drawn value",
         ),
-        (of_sql("SELECT 1 /* a"), "w/t.sql:1:10: a comment does not end; write */ where it ends"),
+        (of_sql("SELECT 1 /* a"), "w/t.sql:1:10: the comment is not closed; write */ where it ends"),
         (
             of_sql("SELECT $a$ b"),
-            "w/t.sql:1:8: a dollar quote does not end; write the same tag where it ends",
+            "w/t.sql:1:8: the dollar quote is not closed; write the same tag where it ends",
         ),
         (
             of_sql("SELECT $1"),
@@ -371,33 +381,38 @@ fn statements() {
         ),
         (
             of_sql("\\set x 1\nSELECT 1"),
-            "w/t.sql:1:1: a backslash outside of quotes is no SQL; leave out what psql or mysql would do by itself: only SQL is sent",
+            "w/t.sql:1:1: a backslash outside of quotes is not SQL; remove commands of psql or mysql: only \
+             SQL is sent",
         ),
-        (of_sql("SELECT :xx"), "w/t.sql:1:8: unknown name xx; there are: x, y"),
-        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: unknown name z; there are: x, y"),
+        (of_sql("SELECT :xx"), "w/t.sql:1:8: unknown name xx; available: x, y"),
+        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: unknown name z; available: x, y"),
         (
             of_sql("BEGIN; SELECT 1; COMMIT"),
-            "w/t.sql:1:1: a statement about transactions; take it out: a transaction begins and ends by itself; `commit`, `isolation` and a step with `rollback` say how",
+            "w/t.sql:1:1: a statement about transactions; remove it: Dyno begins and ends transactions; \
+             `commit`, `isolation` and a step with `rollback` control them",
         ),
         (
             of_sql("CREATE TABLE t (a INT)"),
-            "w/t.sql:1:1: a statement about tables; move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured",
+            "w/t.sql:1:1: a statement about tables; move it to the file of [setup] or [drop], or write \
+             `definitions = true` if it is what you measure",
         ),
         (
             of_sql("PRAGMA journal_mode"),
-            "w/t.sql:1:1: no transaction has the statement PRAGMA; SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE, MERGE, REPLACE or CALL",
+            "w/t.sql:1:1: the statement PRAGMA is not allowed in a transaction; SELECT, VALUES, TABLE, WITH, \
+             INSERT, UPDATE, DELETE, MERGE, REPLACE or CALL",
         ),
         (
             of_sql("DELETE FROM t"),
-            "w/t.sql:1:1: the workload says that it does not write; write `writes = true` at the top of workload.toml, or take the statement out",
+            "w/t.sql:1:1: the workload says that it does not write; write `writes = true` at the top of \
+             workload.toml, or remove the statement",
         ),
         (
             of_sql("-- name: a\n-- name: b\nSELECT 1"),
-            "w/t.sql:2:1: a second name for a statement, after a; take one of them out",
+            "w/t.sql:2:1: a second name for a statement, after a; remove one of them",
         ),
         (
             of_sql("-- name: a\nSELECT 1; -- name: b\n"),
-            "w/t.sql:2:11: there is no statement behind the name b; take the name out, or write the statement",
+            "w/t.sql:2:11: no statement follows the name b; remove the name, or write the statement",
         ),
         (
             of_sql("-- name: a\nSELECT 1\n-- name: b\nSELECT 2"),
@@ -409,7 +424,8 @@ fn statements() {
         ),
         (
             of_sql("-- name: a b\nSELECT 1"),
-            "w/t.sql:1:1: \"a b\" is no name; a name has letters, digits and underscores, a letter first, 40 at most",
+            "w/t.sql:1:1: \"a b\" is not a valid name; a name has letters, digits and underscores, starts \
+             with a letter, and has at most 40 characters",
         ),
         (
             of_sql("WITH a AS (SELECT 1)"),
@@ -428,7 +444,13 @@ fn engines() {
     let custom_workload =
         read(&[("workload.toml", main), ("t.mysql.sql", "SELECT 1")]).expect("one engine is enough");
     let fault = custom_workload.program("postgres").expect_err("there is none").to_string();
-    assert!(fault.ends_with("w/workload.toml:2:1: transaction.t: there is no SQL for postgres; write the file that is common to all, or one for this engine beside it"), "{fault}");
+    assert!(
+        fault.ends_with(
+            "w/workload.toml:2:1: transaction.t: no SQL for postgres; write a file for all \
+                             engines, or one for this engine"
+        ),
+        "{fault}"
+    );
     assert!(custom_workload.program("mysql").is_ok());
     assert_eq!(custom_workload.engines().collect::<Vec<_>>(), ["mysql"]);
     // A variant is read and checked even if it is not used.

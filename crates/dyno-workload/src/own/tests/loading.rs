@@ -77,15 +77,15 @@ fn sessions_share_all_rows_out_and_each_run_begins_anew() {
 #[test]
 fn what_is_wrong_with_a_load_is_told_with_its_place() {
     let cases = [
-        ("[transaction.fill]\nload = \"c\"", "no table c is described; there are: a, b"),
+        ("[transaction.fill]\nload = \"c\"", "no table c is described; available: a, b"),
         (
             "[transaction.fill]\nload = \"b\"\nsql = \"SELECT 1\"",
-            "a transaction that loads does nothing else",
+            "a transaction that loads cannot have other steps or settings",
         ),
-        ("[transaction.fill]\nsql = \"SELECT 1\"\npart = 5", "parts are of a transaction that loads"),
+        ("[transaction.fill]\nsql = \"SELECT 1\"\npart = 5", "part applies only to a transaction that loads"),
         (
             "[transaction.fill]\nload = \"b\"\n[transaction.look]\nsql = \"SELECT 1\"",
-            "there are others beside it",
+            "the mix has other transactions",
         ),
         (
             "[table.c]\nlike = \"b\"\n[transaction.fill]\nload = \"b\"",

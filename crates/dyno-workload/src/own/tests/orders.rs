@@ -198,7 +198,7 @@ fn requests_go_by_the_options() {
     let fault = |options: &[&str]| orders(options).expect_err("it is wrong");
     assert!(fault(&["lock_stok=true"]).contains("did you mean lock_stock?"));
     assert!(fault(&["lock_stock=maybe"]).contains("write one of true, false"));
-    assert!(fault(&["like=gotpc"]).contains("there is no set of options gotpc"));
+    assert!(fault(&["like=gotpc"]).contains("unknown set of options gotpc"));
     assert!(fault(&["drive=server", "lock_stock=false"]).contains("procedures lock"));
 }
 
@@ -231,14 +231,14 @@ fn options_that_are_wrong_are_told_with_their_place() {
             "[option]\na = []",
             "w/workload.toml:3:1: option.a: not a list of values; write a list whose first value is the default: lock = [true, false]",
         ),
-        ("deck = { by = \"a\" }", "w/workload.toml:2:8: by: there is no option a"),
+        ("deck = { by = \"a\" }", "w/workload.toml:2:8: by: unknown option a"),
         (
             "deck = { by = \"a\", true = true }\n[option]\na = [true, false]",
-            "w/workload.toml:2:8: it says nothing for a = false; write what it is then",
+            "w/workload.toml:2:8: it has no entry for a = false; write a value for it",
         ),
         (
             "deck = { by = \"a\", yes = true }\n[option]\na = [true, false]",
-            "w/workload.toml:2:8: yes is no value of the option a; there are: true, false",
+            "w/workload.toml:2:8: yes is not a value of the option a; available: true, false",
         ),
     ];
     for (text, expected) in cases {

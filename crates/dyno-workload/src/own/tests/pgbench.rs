@@ -319,7 +319,8 @@ fn what_is_not_as_in_pgbench_is_said() {
     let expected = [
         "s.sql:5:1: statements with \\; between them are sent one after the other",
         "s.sql:1:8: debug prints nothing; its value is used as it is",
-        "s.sql:2:1: statements of a pipeline that is not all of its script are sent one after the other, each when the one before is answered",
+        "s.sql:2:1: statements of a pipeline that is not the whole script are sent one by one, each after \
+         the response to the one before",
     ];
     assert_eq!(imported.notes, expected);
     for note in expected {
@@ -330,9 +331,9 @@ fn what_is_not_as_in_pgbench_is_said() {
 #[test]
 fn faults_have_their_place() {
     let cases = [
-        ("", "1:1: there is no command; write a statement"),
-        ("\\set x 1", "1:1: the script does nothing but draw values; write a statement"),
-        ("SELECT 'a", "1:8: a quote does not end; write the quote where the text or the name ends"),
+        ("", "1:1: the script has no commands; write a statement"),
+        ("\\set x 1", "1:1: the script only draws values; write a statement"),
+        ("SELECT 'a", "1:8: the quote is not closed; write the quote where the text or the name ends"),
         (
             "SELECT 1;\n\\shell ls",
             "2:1: \\shell: a workload runs no command of a shell; take it out, or give its value with -D NAME=VALUE",
@@ -344,17 +345,26 @@ fn faults_have_their_place() {
         ("\\sets x 1\nSELECT 1;", "1:1: pgbench has no command \\sets; did you mean set?"),
         ("\\set\nSELECT 1;", "1:1: \\set without a name; write \\set NAME EXPRESSION"),
         ("\\set x\nSELECT 1;", "1:1: \\set without a value; write \\set NAME EXPRESSION"),
-        ("\\set x! 1\nSELECT 1;", "1:6: x! is no name of a variable; it has letters, digits and underscores"),
+        (
+            "\\set x! 1\nSELECT 1;",
+            "1:6: x! is not a valid variable name; it has letters, digits and \
+                                   underscores",
+        ),
         (
             "\\set x 1 +\nSELECT 1;",
-            "1:11: the expression ends too soon; write a number, a :variable or a function",
+            "1:11: the expression is incomplete; write a number, a :variable or a function",
         ),
-        ("\\set x 1 2\nSELECT 1;", "1:10: a number where an operator is due; write an operator"),
-        ("\\set x 1 < 2 < 3\nSELECT 1;", "1:14: a comparison of a comparison; put one of them into brackets"),
-        ("\\set x (1\nSELECT 1;", "1:10: the expression ends too soon; write )"),
+        ("\\set x 1 2\nSELECT 1;", "1:10: a number where an operator is expected; write an operator"),
+        (
+            "\\set x 1 < 2 < 3\nSELECT 1;",
+            "1:14: a comparison of a comparison; put one of them into \
+                                          parentheses",
+        ),
+        ("\\set x (1\nSELECT 1;", "1:10: the expression is incomplete; write )"),
         (
             "\\set x 1 ! 2\nSELECT 1;",
-            "1:10: ! is no operator of pgbench; or, and, not, is, = <> != < <= > >=, | # & ~ << >>, + - * / %",
+            "1:10: ! is not an operator of pgbench; or, and, not, is, = <> != < <= > >=, | # & ~ << >>, + - \
+             * / %",
         ),
         ("\\set x rnadom(1, 2)\nSELECT 1;", "1:8: pgbench has no function rnadom; did you mean random?"),
         ("\\set x random(1)\nSELECT 1;", "1:8: random has 2 arguments, and there are 1"),
@@ -373,7 +383,7 @@ fn faults_have_their_place() {
             "1:8: random_zipfian with the parameter 1; it is from 1.001 to 1000",
         ),
         ("\\set x 1 / 0\nSELECT 1;", "1:10: division by zero"),
-        ("\\set x 9223372036854775807 + 1\nSELECT 1;", "1:28: no whole number is so large"),
+        ("\\set x 9223372036854775807 + 1\nSELECT 1;", "1:28: the value is too large for a whole number"),
         (
             "\\set x 9223372036854775808\nSELECT 1;",
             "1:8: 9223372036854775808 is too large; the largest number is one less",
@@ -397,19 +407,18 @@ fn faults_have_their_place() {
         ),
         (
             "\\set x :y\nSELECT 1;",
-            "1:8: nothing sets y before; \\set it before, or give its first value with -D y=VALUE",
+            "1:8: y is not set before; \\set it before, or give its first value with -D y=VALUE",
         ),
-        (
-            "SELECT :y;",
-            "1:8: nothing sets y before; \\set it before, or give its first value with -D y=VALUE",
-        ),
+        ("SELECT :y;", "1:8: y is not set before; \\set it before, or give its first value with -D y=VALUE"),
         (
             "\\if random(0, 1)\n\\set y 1\n\\endif\nSELECT :y;",
-            "4:8: y cannot be used here: it is not set on every way that leads here; \\set it before, on each way alike",
+            "4:8: y cannot be used here: it is not set on every path to this point; \\set it before, on \
+             every path",
         ),
         (
             "\\if random(0, 1)\n\\set y 1\n\\else\n\\set y 1.5\n\\endif\nSELECT :y;",
-            "6:8: y cannot be used here: it is of different types on the ways that lead here; \\set it before, on each way alike",
+            "6:8: y cannot be used here: it has different types on the paths to this point; \\set it before, \
+             on every path",
         ),
         ("\\set y null\nSELECT :y;", "2:8: y is NULL; write NULL into the statement"),
         (
@@ -418,7 +427,8 @@ fn faults_have_their_place() {
         ),
         (
             "\\set y 1\nSELECT 'a:y';",
-            "2:10: :y in quotes, which pgbench replaces within them; write it outside of the quotes, with || or CONCAT",
+            "2:10: :y is in quotes, where pgbench replaces it; write it outside of the quotes, with || or \
+             CONCAT",
         ),
         ("\\if 1\nSELECT 1;", "1:1: \\if without \\endif; write \\endif where it ends"),
         ("\\endif\nSELECT 1;", "1:1: \\endif without \\if; write \\if CONDITION before it"),
@@ -431,26 +441,30 @@ fn faults_have_their_place() {
         ("\\if\nSELECT 1;\n\\endif", "1:1: \\if without a condition; write an expression behind it"),
         ("\\if 1\nSELECT 1;\n\\endif 2", "3:7: 2 behind \\endif; take it out"),
         ("\\sleep\nSELECT 1;", "1:1: \\sleep without a time; write \\sleep 10 ms"),
-        ("\\sleep 1.5 s\nSELECT 1;", "1:1: 1.5 is no time; write a whole number or :name, and us, ms or s"),
-        ("\\sleep 1 h\nSELECT 1;", "1:1: h is no unit of time; us, ms or s"),
+        (
+            "\\sleep 1.5 s\nSELECT 1;",
+            "1:1: 1.5 is not a time; write a whole number or :name, and us, ms or s",
+        ),
+        ("\\sleep 1 h\nSELECT 1;", "1:1: h is not a unit of time; us, ms or s"),
         ("\\sleep 1 s 2\nSELECT 1;", "1:1: too many words behind \\sleep; write \\sleep 10 ms"),
         (
             "\\gset\nSELECT 1;",
-            "1:1: \\gset without a statement before it; write it behind the statement whose columns it takes",
+            "1:1: \\gset without a statement before it; write it after the statement whose columns it reads",
         ),
         (
             "SELECT 1 AS x \\gset\n\\gset",
-            "2:1: \\gset without a statement before it; write it behind the statement whose columns it takes",
+            "2:1: \\gset without a statement before it; write it after the statement whose columns it reads",
         ),
         (
             "SELECT 1 AS x \\aset",
-            "1:15: \\aset has no counterpart: it sets nothing where there is no row; write \\gset behind a query that always gives one row",
+            "1:15: \\aset has no counterpart: it sets nothing if there is no row; write \\gset behind a \
+             query that always gives one row",
         ),
         (
             "SELECT count(*) + 1 \\gset",
             "1:8: a column without a name that can be seen; write AS NAME behind it",
         ),
-        ("UPDATE a SET b = 1 \\gset", "1:1: \\gset behind a statement that gives no row; take it out"),
+        ("UPDATE a SET b = 1 \\gset", "1:1: \\gset after a statement that returns no rows; take it out"),
         (
             "\\startpipeline\nSELECT 1;",
             "1:1: \\startpipeline without \\endpipeline; write \\endpipeline where it ends",
@@ -465,7 +479,8 @@ fn faults_have_their_place() {
         ),
         (
             "BEGIN;\nSELECT 1;",
-            "1:1: the transaction that begins here does not end; write END before the script, the \\if or the pipeline ends",
+            "1:1: the transaction that begins here is not ended; write END before the script, the \\if or \
+             the pipeline ends",
         ),
         ("SELECT 1;\nEND;", "2:1: no transaction has begun here; write BEGIN before, or take it out"),
         (
@@ -475,7 +490,8 @@ fn faults_have_their_place() {
         ("BEGIN;\nBEGIN;", "2:1: a transaction within a transaction; take it out: one has begun already"),
         (
             "SELECT 1;BEGIN;SELECT 2;ROLLBACK;",
-            "1:10: a transaction that is taken back, among others; take the statements before and behind the transaction out of the script",
+            "1:10: a transaction that is rolled back, together with other statements; remove the statements \
+             before and after the transaction from the script",
         ),
         ("VACUUM a;", "1:1: a statement about tables; move it to the file of [setup] or [drop]"),
         (
@@ -550,7 +566,7 @@ const SMALL: [(&str, &str); 37] = [
     ("EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM pb;", ""),
     ("\\set t random(1, 9)\nSELECT count(*) FROM pb WHERE v::text = ':t';", ""),
     ("SELECT 'x' AS t \\gset\nSELECT count(*) FROM pb WHERE v::text = ':t';", ""),
-    ("\\set t 1\nSELECT 'a :t';", "2:11: :t in quotes"),
+    ("\\set t 1\nSELECT 'a :t';", "2:11: :t is in quotes"),
     (
         "\\setrandom n 1 :scale\nSELECT :n;",
         "1:1: \\setrandom is of pgbench before 9.6; write \\set n random(1, :scale)",

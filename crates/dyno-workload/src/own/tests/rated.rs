@@ -97,15 +97,18 @@ fn what_contradicts_a_rate_is_told_with_its_place() {
     for (told, expected) in [
         (
             fault("rate = \"5/s\"\nweight = 2", ""),
-            "5:10: transaction.t.weight: it comes at a rate of its own, so that it has no weight against the others; take out weight, or rate",
+            "5:10: transaction.t.weight: the transaction has its own rate, so a weight does not apply; \
+             remove weight or rate",
         ),
         (
             fault("rate = \"5/s\"\nthink = \"1ms\"", ""),
-            "5:9: transaction.t.think: transactions are due at 5/s, so there is nothing to think about between them; take out think and keying, or rate",
+            "5:9: transaction.t.think: transactions are due at 5/s, so think times do not apply; remove \
+             think and keying, or rate",
         ),
         (
             fault("sessions = 2", ""),
-            "4:12: transaction.t.sessions: sessions of its own are for a transaction with a rate of its own; write rate = \"100/s\" too; all others share those of run.sessions_per_schema",
+            "4:12: transaction.t.sessions: sessions apply only to a transaction with its own rate; write \
+             rate = \"100/s\" too; all other transactions share the sessions of run.sessions_per_schema",
         ),
         (fault("rate = 5", ""), "4:8: transaction.t.rate: not a text; write \"100/s\""),
         (
@@ -122,7 +125,9 @@ fn what_contradicts_a_rate_is_told_with_its_place() {
         ),
         (
             fault("weight = 0", "mix = \"m\"\n[mixes]\nm = { t = \"5/s\" }"),
-            "4:5: mixes.m: no transaction is left for the sessions of the run: each has a rate of its own, or the weight 0; give one a weight; workload.rate of the plan is the rate of those with weights",
+            "4:5: mixes.m: no transaction remains for the sessions of the run: each has its own rate or the \
+             weight 0; give one of them a weight; workload.rate of the plan is the rate of the transactions \
+             with weights",
         ),
         (
             fault("weight = 0", "mix = \"m\"\n[mixes]\nm = { t = \"often\", u = 1 }"),

@@ -122,15 +122,18 @@ fn a_mix_takes_some_transactions_with_weights_of_its_own() {
 #[test]
 fn mixes_that_are_wrong_are_told_with_their_place() {
     let cases = [
-        ("mix = \"a\"", "2:7: mix: there are no mixes; write [mixes] with NAME = { TRANSACTION = 50 }"),
+        (
+            "mix = \"a\"",
+            "2:7: mix: the workload has no mixes; write [mixes] with NAME = { TRANSACTION = 50 }",
+        ),
         (
             "[mixes]\na = { look = 1 }",
-            "2:2: mixes: no mix is chosen; write mix = \"NAME\" at the top; there are: a",
+            "2:2: mixes: no mix is chosen; write mix = \"NAME\" at the top; available: a",
         ),
-        ("mix = \"b\"\n[mixes]\na = { look = 1 }", "2:8: there is no mix b; there are: a"),
+        ("mix = \"b\"\n[mixes]\na = { look = 1 }", "2:8: unknown mix b; available: a"),
         (
             "mix = \"a\"\n[mixes]\na = { lok = 1 }",
-            "4:7: mixes.a.lok: there is no such transaction; did you mean look?",
+            "4:7: mixes.a.lok: unknown transaction; did you mean look?",
         ),
         (
             "mix = \"a\"\n[mixes]\na = { look = 0 }",

@@ -129,7 +129,8 @@ fn faults_of_these_steps_have_their_place() {
         ),
         (
             "{ set = \"1x\", expr = \"1\" }",
-            "9:9: transaction.t.steps.set: \"1x\" is no name; a name has letters, digits and underscores, a letter first, 40 at most",
+            "9:9: transaction.t.steps.set: \"1x\" is not a valid name; a name has letters, digits and \
+             underscores, starts with a letter, and has at most 40 characters",
         ),
         (
             "{ set = \"y\" }",
@@ -137,26 +138,31 @@ fn faults_of_these_steps_have_their_place() {
         ),
         (
             "{ set = \"y\", expr = \"x + 1\" }",
-            "9:22: x is no number; name a number, or a number that a step reads",
+            "9:22: x is not a number; name a number, or a number that a step reads",
         ),
-        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: unknown name z; there are: n, w, x, y"),
+        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: unknown name z; available: n, w, x, y"),
         (
             "{ set = \"y\", expr = \"y + 1\" }",
             "9:22: y is not read before; read it in a step before this one",
         ),
         (
             "{ set = \"w\", expr = \"0.5\" }",
-            "9:21: transaction.t.steps.expr: w is a whole number, and this is none; write `variable = 0.0`, or int(…) or round(…) here",
+            "9:21: transaction.t.steps.expr: w is a whole number, but this value is not; write `variable = \
+             0.0`, or int(…) or round(…) here",
         ),
         (
             "{ sleep = \"10\" }",
             "9:11: transaction.t.steps.sleep: \"10\" is not a duration: write a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`), less than ten years",
         ),
         ("{ sleep = \"2h\" }", "9:11: transaction.t.steps.sleep: longer than an hour; write a shorter time"),
-        ("{ sleep = \"n\", unit = \"h\" }", "9:23: transaction.t.steps.unit: \"h\" is no unit; us, ms or s"),
+        (
+            "{ sleep = \"n\", unit = \"h\" }",
+            "9:23: transaction.t.steps.unit: unknown unit \"h\"; us, ms or s",
+        ),
         (
             "{ transaction = [{ transaction = [{ sql = \"SELECT 2\" }] }] }",
-            "9:34: a transaction within a transaction; take `transaction` out, or write commit = \"each\" for the steps around it",
+            "9:34: a transaction within a transaction; remove `transaction`, or write commit = \"each\" for \
+             the steps around it",
         ),
         ("{ transaction = [] }", "9:17: transaction.t.steps.transaction: there is no step; write one"),
     ];

@@ -59,5 +59,5 @@ fn a_workload_inside_the_program_goes_by_its_name() {
     assert_eq!(CustomWorkload::read(Path::new("@tpcb")).unwrap().name(), "tpcb");
     assert_eq!(CustomWorkload::read(Path::new("@suite/cpu")).unwrap().name(), "suite_cpu");
     let fault = CustomWorkload::read(Path::new("@tcpb")).unwrap_err();
-    assert_eq!(fault.to_string(), "@tcpb: there is no such workload inside the program; did you mean tpcb?");
+    assert_eq!(fault.to_string(), "@tcpb: unknown ready workload; did you mean tpcb?");
 }
