@@ -9,14 +9,15 @@
 //! outliers within them, and figures that change together.
 
 pub mod answer;
+pub mod attribution;
 pub mod audit;
+pub mod audit_warnings;
 pub mod bands;
 pub mod bracket;
 pub mod capacity;
 pub mod compare;
 pub mod conclusion;
-pub mod differ;
-pub mod doubts;
+pub mod differences;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod health;
@@ -36,6 +37,7 @@ mod random;
 pub mod reading;
 pub mod reconcile;
 pub mod reference;
+pub mod reference_figure;
 mod rejudge;
 pub mod scalability;
 pub mod scorecard;
@@ -45,8 +47,6 @@ pub mod steady;
 pub mod totals;
 pub mod trend;
 pub mod varied;
-pub mod whose;
-pub mod yardstick;
 
 pub use answer::{CurveSummaries, CurveSummary, Tone, answer};
 pub use audit::{audit, changed_words, check_names, driver_bound_by, judge};
@@ -54,7 +54,7 @@ pub use compare::{
     ComparisonGate, ComparisonRules, ComparisonSide, ComparisonVerdict, RunComparison, compare,
 };
 pub use conclusion::Conclusion;
-pub use differ::{ConfigDifference, differ};
+pub use differences::{ConfigDifference, differ};
 pub use limit::{Limit, LimitError, keeps};
 pub use limited::{Bottleneck, limited};
 pub use load::LoadPoint;

@@ -9,7 +9,7 @@ use crate::number::PrintedNumber;
 use crate::report::{AwrParameter, AwrReport, AwrWaitEvent};
 use crate::row::{AwrOutputRow, AwrValue};
 use crate::table::AwrFormat;
-use crate::tops::{self, SegmentChange, StatementChange};
+use crate::top_lists::{self, SegmentChange, StatementChange};
 
 /// A wait event in both reports: seconds waited per second, and the mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,8 +113,8 @@ pub fn diff(a: &AwrReport, b: &AwrReport) -> AwrDiff {
         events: events(a, b),
         parameters: parameters(a, b),
         plans: plans(a, b),
-        statements: tops::statements(a, b),
-        segments: tops::segments(a, b),
+        statements: top_lists::statements(a, b),
+        segments: top_lists::segments(a, b),
     }
 }
 

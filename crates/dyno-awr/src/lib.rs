@@ -15,7 +15,6 @@ mod input;
 mod issue;
 mod json;
 mod lines;
-mod moment;
 mod number;
 mod offload;
 mod read;
@@ -25,7 +24,8 @@ mod section_figures;
 mod table;
 mod text;
 pub mod timeline;
-pub mod tops;
+mod timestamp;
+pub mod top_lists;
 mod unaccounted;
 
 use std::path::Path;
@@ -33,7 +33,6 @@ use std::path::Path;
 pub use input::{FILE_BYTES_MAX, InputError};
 pub use issue::{AwrIssueSeverity, Issue};
 pub use json::{AwrJsonOptions, to_json};
-pub use moment::moment;
 pub use number::{Decimal, NotANumber, PrintedNumber, Suffix, TimeReading, TimeUnit};
 pub use report::{
     AwrFigure, AwrHistogramBand, AwrInstance, AwrParameter, AwrReport, AwrReportKind, AwrSource,
@@ -43,6 +42,7 @@ pub use report::{
 pub use row::{AwrOutputRow, AwrValue};
 pub use section_figures::{SectionFigure, section_figures};
 pub use table::AwrFormat;
+pub use timestamp::parse_timestamp;
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -399,7 +399,7 @@ impl AwrReport {
             database: whole("dbid"),
             instance: whole("inst_num"),
             snapshots: (whole("begin_snap")?, whole("end_snap")?),
-            begin: self.word("begin_time").and_then(crate::moment::moment),
+            begin: self.word("begin_time").and_then(crate::timestamp::parse_timestamp),
             container: self
                 .containers
                 .first()

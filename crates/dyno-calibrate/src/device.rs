@@ -7,7 +7,7 @@ use dyno_record::RawTest::{
     self, LargeRead, Mixed, RandomRead, RandomWrite, SequentialRead, SequentialWrite,
 };
 
-use crate::course::{CalibrationRun, is_worth_continuing};
+use crate::calibration_state::{CalibrationRun, is_worth_continuing};
 use crate::file::Unnamed;
 use crate::fio::{Fio, FioFailure, FioJob, HOW_TO_GET};
 use crate::refuse::judge_figure;

@@ -13,16 +13,16 @@
 //! | `file` | the unlinked test file |
 //! | `witness`, `refuse` | the device's own counters, and the checks that refuse a figure |
 
+mod calibration_state;
 mod commits;
-mod course;
 mod device;
+mod device_counters;
 mod error;
 mod file;
 mod fio;
 mod memory;
 mod order;
 mod refuse;
-mod witness;
 
 use std::collections::BTreeSet;
 
@@ -32,12 +32,12 @@ use dyno_plan::engine::IMPORTED;
 use dyno_plan::{TargetSettings, TargetUrl};
 use dyno_record::{Calibration, RawFigure, RawTest, RecordKind, Role, RunRecord, Status, Waits, now_rfc3339};
 
+use calibration_state::{CalibrationRun, is_worth_continuing};
 use commits::{CommitMeasurement, Logs};
-use course::{CalibrationRun, is_worth_continuing};
+use device_counters::{DeviceCounters, PLACE};
 pub use error::CalibrateError;
 pub use order::{COMMIT_BYTES, CalibrationPart, CalibrationSpec, FILE_BYTES_MIN};
 use refuse::{RequestedBytes, judge_figure};
-use witness::{DeviceCounters, PLACE};
 
 #[derive(Debug, Clone, Copy)]
 pub enum CalibrationEvent<'a> {

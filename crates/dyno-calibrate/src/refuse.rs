@@ -2,7 +2,7 @@
 
 use dyno_record::RawFigure;
 
-use crate::witness::DeviceActivity;
+use crate::device_counters::DeviceActivity;
 
 /// Below this share of the requested bytes in the device's counters, the device did not serve the requests,
 /// %.

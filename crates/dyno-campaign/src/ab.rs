@@ -9,10 +9,10 @@ use dyno_record::{PointSetting, RunRecord, SweepKind};
 use serde_json::json;
 
 use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
+use crate::campaign_context::CampaignContext;
 use crate::compare::{ComparisonResult, Judge};
 use crate::error::Error;
 use crate::event::{CampaignEvent, RunEnded, Warning};
-use crate::lead::CampaignContext;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
 

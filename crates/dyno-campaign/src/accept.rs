@@ -6,11 +6,11 @@ use dyno_record::{Acceptance, AcceptanceVerdict};
 use dyno_workload::acceptance::{self, AcceptanceScope};
 
 use crate::accept_mask::AcceptanceMask;
+use crate::campaign_context::CampaignContext;
 use crate::check::{commits, protocols};
 use crate::consent;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::CampaignContext;
 use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// The acceptance report of one target.

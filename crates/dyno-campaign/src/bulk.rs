@@ -5,12 +5,12 @@ use std::sync::Arc;
 use dyno_engine::Target;
 use dyno_plan::Plan;
 use dyno_record::{Metric, RunRecord, Unit};
-use dyno_workload::own::{CustomWorkload, DescribedTable};
+use dyno_workload::custom::{CustomWorkload, DescribedTable};
 
+use crate::campaign_context::CampaignContext;
 use crate::described;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::CampaignContext;
 use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// Whether one of the workloads loads a table.

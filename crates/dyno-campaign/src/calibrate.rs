@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use dyno_plan::Plan;
 use dyno_record::{COMPONENT, Filter, Repository, RunRecord, RunState, new_run_id};
 
+use crate::campaign_context::{CampaignContext, repository_path};
 use crate::error::Error;
-use crate::lead::{CampaignContext, repository_path};
 use crate::names;
 use crate::targets::ReachedTargets;
 

@@ -8,14 +8,14 @@ use dyno_engine::{DataState, LockPurpose, Target, WorkloadNeeds};
 use dyno_plan::{Commit, Plan, StatementProtocol};
 use dyno_record::{Advice, Identity, Severity};
 
+use crate::campaign_context::CampaignContext;
 use crate::check_statements::check_statement_limit;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::CampaignContext;
 use crate::targets::{ReachedTarget, ReachedTargets};
-use crate::{consent, data, described, hosts, own};
+use crate::{consent, custom_workloads, data, described, hosts};
 use dyno_workload::conformance;
-use dyno_workload::own::{CustomWorkload, WorkloadError};
+use dyno_workload::custom::{CustomWorkload, WorkloadError};
 
 /// The findings about one target.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Checked {
 pub fn check(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     consent::tell(lead, plan);
     let targets = ReachedTargets::reach(lead, plan)?;
-    let customs = own::read_workloads(plan, lead.engines.specs)?;
+    let customs = custom_workloads::read_workloads(plan, lead.engines.specs)?;
     targets.refuse_writes(&targets.first().needs(plan, &customs))?;
     let mut checked_targets = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
@@ -108,7 +108,9 @@ fn findings(
     let target = &reached.target;
     let mut advice = target.preflight(&plan_for_target(plan, at), needs)?;
     if !needs.uses_test_tables() {
-        advice.extend(own::distinct_workloads(customs).filter_map(|own| check_tables(reached, own)));
+        advice.extend(
+            custom_workloads::distinct_workloads(customs).filter_map(|own| check_tables(reached, own)),
+        );
         advice.extend(check_primary_keys(reached, customs)?);
         for custom_workload in customs {
             advice.push(check_workload(reached, custom_workload)?);
@@ -137,7 +139,7 @@ fn findings(
 
 /// Checks that the target accepts every statement of a custom workload.
 fn check_workload(reached: &ReachedTarget, custom_workload: &CustomWorkload) -> Result<Advice, Error> {
-    let tried = own::check_statements_on(reached, custom_workload)?;
+    let tried = custom_workloads::check_statements_on(reached, custom_workload)?;
     let Some(first) = tried.refused.first() else {
         let words =
             format!("the target prepares all {} statements of {}", tried.statements, custom_workload.name());

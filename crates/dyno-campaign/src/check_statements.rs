@@ -6,10 +6,10 @@ use dyno_engine::advice::{fail, ok, warn};
 use dyno_engine::{StatementLimit, StatementScope};
 use dyno_plan::{Connect, Plan, StatementProtocol};
 use dyno_record::Advice;
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::custom_workloads;
 use crate::error::Error;
-use crate::own;
 use crate::targets::ReachedTarget;
 
 /// Compares the prepared statements of all sessions on target `at` with the server's limit. `None` if no
@@ -31,13 +31,13 @@ pub(crate) fn check_statement_limit(
         let statements = workload.statements(target.engine(), target.dialect());
         counts.push(statements.map_err(dyno_plan::PlanErrors::from)?.len() as u64);
     }
-    let plan = own::apply_workload_rates(plan.clone(), workloads);
+    let plan = custom_workloads::apply_workload_rates(plan.clone(), workloads);
     let places = plan.target.assign(plan.sessions());
     let sessions = (0..).zip(places).filter(|(_, place)| *place == at).map(|(number, _)| number);
     let of_sessions: Vec<u64> =
         sessions.filter_map(|number| counts.get(plan.share_of(number).0).copied()).collect();
     let mut different = 0;
-    for workload in own::distinct_workloads(workloads) {
+    for workload in custom_workloads::distinct_workloads(workloads) {
         let place = workloads.iter().position(|other| Arc::ptr_eq(other, workload)).unwrap_or(0);
         different += counts[place];
     }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use dyno_plan::Plan;
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, HookEvent, Warning};
-use crate::lead::CampaignContext;
 use dyno_record::private_file;
 
 /// Returns each command of a plan with its name, in the order in which they run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::data::mix;
-use dyno_engine::{Cancel, DataState, Target, TargetError, TargetErrorKind, patience};
+use dyno_engine::{Cancel, DataState, Target, TargetError, TargetErrorKind, bounded_query};
 use dyno_plan::{DataSpec, ObservedHost, Plan};
 use dyno_record::{Identity, ServerProcesses};
 
@@ -45,7 +45,7 @@ pub(crate) fn identify(
 ) -> Result<Identity, TargetError> {
     let target = Arc::clone(target);
     let mut identity =
-        patience::within(IDENTIFY_MAX, cancel, "identifying the server", move || target.identify())?;
+        bounded_query::within(IDENTIFY_MAX, cancel, "identifying the server", move || target.identify())?;
     if host == ObservedHost::Driver {
         (identity.same_host, identity.processes) = (false, ServerProcesses::default());
     }
@@ -55,7 +55,7 @@ pub(crate) fn identify(
 /// Returns what data the target holds, as [`Target::survey`] reports.
 pub(crate) fn survey(target: &Arc<dyn Target>) -> Result<DataState, TargetError> {
     let target = Arc::clone(target);
-    patience::within(IDENTIFY_MAX, &Cancel::default(), "checking which data it contains", move || {
+    bounded_query::within(IDENTIFY_MAX, &Cancel::default(), "checking which data it contains", move || {
         target.survey()
     })
 }
@@ -67,7 +67,7 @@ pub(crate) fn require(
     cancel: &Cancel,
 ) -> Result<Option<String>, TargetError> {
     let (target, spec) = (Arc::clone(target), spec.clone());
-    patience::within(LOOK_MAX, cancel, "checking the data", move || holds(target.as_ref(), &spec))
+    bounded_query::within(LOOK_MAX, cancel, "checking the data", move || holds(target.as_ref(), &spec))
 }
 
 /// Checks by a sample whether the target holds the data of `spec` unchanged. The error names the data that it

@@ -7,10 +7,10 @@ use dyno_drive::TargetContext;
 use dyno_engine::{Cancel, DataState, EngineRegistry, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
-use dyno_workload::own::{CustomWorkload, SentFolders};
+use dyno_workload::custom::{CustomWorkload, SentFolders};
 
 use crate::error::Error;
-use crate::{data, own, targets};
+use crate::{custom_workloads, data, targets};
 
 /// What the controller knows about a target.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub fn describe(
         let target = targets::open(engines, plan, url, None)?;
         aims.push(TargetContext::new(target, known.identity.clone(), known.spec.clone()));
     }
-    Ok((aims, own::read_sent_workloads(plan, engines.specs, sent)?))
+    Ok((aims, custom_workloads::read_sent_workloads(plan, engines.specs, sent)?))
 }
 
 /// Connects this host to the targets of `plan`. The workloads come from `sent` and must have these
@@ -55,7 +55,7 @@ pub fn reach_to_drive(
     known_targets: &[KnownTarget],
     (versions, sent): (&[String], &SentFolders),
 ) -> Result<(Vec<TargetContext>, Vec<Arc<CustomWorkload>>), Error> {
-    let workloads = own::read_sent_workloads(plan, engines.specs, sent)?;
+    let workloads = custom_workloads::read_sent_workloads(plan, engines.specs, sent)?;
     let local_versions: Vec<String> =
         workloads.iter().map(|custom_workload| custom_workload.facts().version()).collect();
     if local_versions != versions {

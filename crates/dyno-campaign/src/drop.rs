@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use dyno_engine::{DropItem, Holder, LockPurpose, Target, TargetError};
 use dyno_plan::Plan;
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, TargetObjects};
-use crate::lead::CampaignContext;
 use crate::load::with_retries;
 use crate::targets::{self, ReachedTarget, ReachedTargets};
-use crate::{described, own, own_data};
+use crate::{custom_data, custom_workloads, described};
 
 /// Removes what Dyno created on the targets of `plan`; returns what was removed and what stays. `None` if the
 /// user does not agree for one of them.
@@ -23,7 +23,7 @@ pub fn drop_data(
     plan: &Plan,
     agrees: impl Fn(&TargetObjects) -> Result<bool, Error>,
 ) -> Result<Option<Vec<TargetObjects>>, Error> {
-    let workloads = own::read_workloads(plan, lead.engines.specs)?;
+    let workloads = custom_workloads::read_workloads(plan, lead.engines.specs)?;
     let targets = ReachedTargets::reach(lead, plan)?;
     let mut all = Vec::new();
     for holder in targets.holders()? {
@@ -46,7 +46,7 @@ fn drop_from(
 ) -> Result<Option<TargetObjects>, Error> {
     let target = holder.target.as_ref();
     // Removed in reverse order of creation.
-    let data = || own::distinct_workloads(workloads).rev();
+    let data = || custom_workloads::distinct_workloads(workloads).rev();
     let objects = match workloads.is_empty() {
         false => {
             let items = data().map(|workload| items(workload, target)).collect::<Result<Vec<_>, _>>()?;
@@ -66,7 +66,7 @@ fn drop_from(
     }
     for custom_workload in data() {
         match custom_workload.tables().is_empty() {
-            true => drop(own_data::tear_down_workload(lead, target, custom_workload)?),
+            true => drop(custom_data::tear_down_workload(lead, target, custom_workload)?),
             false => described::tear_down(lead, target, custom_workload)?,
         }
     }
@@ -86,7 +86,7 @@ fn remove_emptied_file(target: &dyn Target) -> Result<Vec<DropItem>, TargetError
 /// Lists what is removed for a custom workload.
 fn items(workload: &CustomWorkload, target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
     match workload.tables().is_empty() {
-        true => Ok(own_data::teardown_items(workload, target)),
+        true => Ok(custom_data::teardown_items(workload, target)),
         false => described::inventory(target, workload),
     }
 }

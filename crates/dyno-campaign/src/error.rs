@@ -1,7 +1,7 @@
 //! The errors of a campaign, in kinds that a caller can match on.
 
 use dyno_engine::{TargetError, TargetErrorKind};
-use dyno_host::far::{SourceError, SourceErrorKind};
+use dyno_host::remote::{SourceError, SourceErrorKind};
 use dyno_plan::sweep::PointError;
 use dyno_plan::{DataError, PlanErrors};
 use dyno_record::{RecordError, RepositoryError};

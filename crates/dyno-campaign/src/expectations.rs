@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_drive::{CostProfiler, CostProfilerStop};
-use dyno_engine::patience::PendingAnswer;
+use dyno_engine::bounded_query::PendingAnswer;
 use dyno_engine::{Cancel, MonotonicClock, TargetError, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Expected, Learned, Transactions};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::event::{CampaignEvent, Warning};
-use crate::lead::CampaignContext;
 use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// Approximate time for measuring, and the maximum share of the warm-up.

@@ -5,9 +5,9 @@ use dyno_engine::Cancel;
 use dyno_plan::{Plan, keys};
 use dyno_record::{PartOf, RunRecord};
 
+use crate::campaign_context::CampaignContext;
 use crate::error::HookError;
 use crate::event::{CampaignEvent, HookEvent};
-use crate::lead::CampaignContext;
 use crate::shell::{Shell, ShellExit, ShellOutcome};
 
 /// The run that a hook is called for.

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use dyno_drive::RemoteHost;
 use dyno_engine::advice::advice;
-use dyno_engine::{Clock, MonotonicClock, patience};
-use dyno_host::far::{HostAccess, HostPlace};
+use dyno_engine::{Clock, MonotonicClock, bounded_query};
+use dyno_host::remote::{HostAccess, HostPlace};
 use dyno_plan::{HostSpec, Plan};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Advice, Identity, Severity};
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::lead::CampaignContext;
 use crate::secrets;
 use crate::targets::ReachedTarget;
 
@@ -74,7 +74,7 @@ fn connect_host(
     };
     let (places, clock) = (places(spec, identity), Arc::clone(clock));
     let reach = move || Ok(RemoteHost::reach(&way, &places, &clock));
-    Ok(patience::within(REACH_MAX, &lead.cancel, "connecting to its host", reach)??)
+    Ok(bounded_query::within(REACH_MAX, &lead.cancel, "connecting to its host", reach)??)
 }
 
 /// Checks the machine of target `at`: whether it answers, and which counters are missing. Empty if the plan

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_engine::{Cancel, Target, TargetError, TargetErrorKind, TextRow, patience};
+use dyno_engine::{Cancel, Target, TargetError, TargetErrorKind, TextRow, bounded_query};
 use dyno_record::InvariantResult;
-use dyno_workload::own::{CustomWorkload, InvariantTiming, Single};
+use dyno_workload::custom::{CustomWorkload, InvariantTiming, Single};
 
+use crate::campaign_context::CampaignContext;
+use crate::custom_data::{error_at_statement, unsupported_engine};
+use crate::custom_workloads;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::CampaignContext;
-use crate::own;
-use crate::own_data::{error_at_statement, unsupported_engine};
 use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// Maximum time for an invariant, which may read a whole table; and the limit after the user cancelled the
@@ -119,7 +119,8 @@ fn for_each_workload<T>(
     workloads: &[Arc<CustomWorkload>],
     mut query_target: impl FnMut(&ReachedTarget, &[Single]) -> Result<Vec<T>, Error>,
 ) -> Result<Vec<Vec<T>>, Error> {
-    let workloads_with_data: Vec<&Arc<CustomWorkload>> = own::distinct_workloads(workloads).collect();
+    let workloads_with_data: Vec<&Arc<CustomWorkload>> =
+        custom_workloads::distinct_workloads(workloads).collect();
     let mut all = Vec::new();
     for workload in workloads {
         let mut of_own = Vec::new();
@@ -164,7 +165,7 @@ impl InvariantReader<'_> {
             snapshot.iter().copied().chain(queries).chain(["COMMIT"]).map(str::to_owned).collect();
         let (connection, first) = (Arc::clone(target), snapshot.len());
         let (sender, answers) = std::sync::mpsc::channel();
-        let outcome = patience::within(self.limit, self.cancel, "checking invariants", move || {
+        let outcome = bounded_query::within(self.limit, self.cancel, "checking invariants", move || {
             let mut number = 0;
             let texts: Vec<&str> = all.iter().map(String::as_str).collect();
             connection.script(&texts, &mut |rows| {

@@ -8,14 +8,14 @@ use dyno_engine::{
     retry,
 };
 use dyno_plan::{DataSpec, Plan};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::described::{self, Replace};
 use crate::error::Error;
 use crate::event::{CampaignEvent, LoadEvent, WorkloadSetup};
-use crate::lead::CampaignContext;
 use crate::targets::ReachedTargets;
-use crate::{data, invariants, own, own_data};
+use crate::{custom_data, custom_workloads, data, invariants};
 
 /// A target whose data was loaded.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub enum LoadOutcome {
 /// # Errors
 /// A target cannot be reached or loaded, or holds other data.
 pub fn load(lead: &CampaignContext<'_>, plan: &Plan, replace: bool) -> Result<Vec<LoadedTarget>, Error> {
-    let workloads = own::read_workloads(plan, lead.engines.specs)?;
+    let workloads = custom_workloads::read_workloads(plan, lead.engines.specs)?;
     let targets = ReachedTargets::reach(lead, plan)?;
     let holders = targets.holders()?;
     lead.emit(CampaignEvent::Reached);
@@ -54,7 +54,7 @@ pub fn load(lead: &CampaignContext<'_>, plan: &Plan, replace: bool) -> Result<Ve
             lead.emit(CampaignEvent::Load(LoadEvent::Ephemeral));
         }
         let parallel = plan.data.load_parallel;
-        for workload in own::distinct_workloads(&workloads) {
+        for workload in custom_workloads::distinct_workloads(&workloads) {
             let workload_outcome =
                 holder.named(load_workload(lead, &holder.target, workload, parallel, replace))?;
             all.push(LoadedTarget { url: url.clone(), done: workload_outcome });
@@ -104,9 +104,9 @@ pub(crate) fn set_up(
     }
     let began = Instant::now();
     if replace == Replace::All {
-        own_data::tear_down_workload(lead, target, workload)?;
+        custom_data::tear_down_workload(lead, target, workload)?;
     }
-    let statements = own_data::set_up(lead, target, workload)?;
+    let statements = custom_data::set_up(lead, target, workload)?;
     let (name, seconds) = (workload.name().to_owned(), began.elapsed().as_secs_f64());
     Ok(WorkloadSetup { name, statements, seconds, ..WorkloadSetup::default() })
 }

@@ -8,16 +8,16 @@ use dyno_engine::data::mix;
 use dyno_engine::{Cancel, Clock, MonotonicClock};
 use dyno_plan::Plan;
 use dyno_record::{InvariantResult, PartOf, Repository, RunRecord, StartedRun, Status};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
 use crate::hooks::{self, HookRun, HookedRunWatch};
-use crate::keeper::{self, SeriesKeeper};
-use crate::lead::CampaignContext;
+use crate::interval_store::{self, SeriesKeeper};
 use crate::ready::{PreparedCampaign, require_data};
 use crate::room::DataLoadPolicy;
-use crate::{bulk, data, expectations, files, hosts, invariants, names, own_report, tidy};
+use crate::{bulk, data, database_reports, expectations, files, hosts, invariants, names, row_cleanup};
 
 impl PreparedCampaign<'_> {
     /// Executes one run of the plan, and returns its stored record.
@@ -65,7 +65,7 @@ impl PreparedCampaign<'_> {
                 true => format!("{}-{at}", record.id),
                 false => record.id.clone(),
             };
-            own_report::store_reports(reporter, &name, self.repository.path(), self.lead);
+            database_reports::store_reports(reporter, &name, self.repository.path(), self.lead);
         }
         let record = Arc::new(record);
         self.lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
@@ -116,7 +116,7 @@ impl PreparedCampaign<'_> {
         if let Some(fleet) = &self.lead.fleet {
             fleet.stored(&record.id);
         }
-        tidy::remove_leftover_rows(left, self.lead);
+        row_cleanup::remove_leftover_rows(left, self.lead);
         Ok(record)
     }
 
@@ -212,7 +212,7 @@ impl PreparedCampaign<'_> {
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
         };
-        let keeper = keeper::is_long(&self.plan).then(|| {
+        let keeper = interval_store::is_long(&self.plan).then(|| {
             let draft = self.with_labels(started_run, dyno_drive::draft(&job));
             SeriesKeeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
         });
@@ -233,7 +233,7 @@ impl PreparedCampaign<'_> {
             }
         };
         if is_overview {
-            keeper::note_incomplete_series(&mut record, why.as_ref());
+            interval_store::note_incomplete_series(&mut record, why.as_ref());
             if let Some(why) = why {
                 self.lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
             }

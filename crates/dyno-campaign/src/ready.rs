@@ -4,21 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::{
-    Clock, DataState, Lock, LockPurpose, MonotonicClock, Target, TargetError, TargetErrorKind, patience,
+    Clock, DataState, Lock, LockPurpose, MonotonicClock, Target, TargetError, TargetErrorKind, bounded_query,
 };
 use dyno_plan::{DataSpec, Plan, SweepSettings};
 use dyno_record::{Repository, Status};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::{CampaignContext, RunLabels};
 use crate::described::Replace;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::{CampaignContext, RunLabels};
 use crate::load::{load_test_data, set_up};
 use crate::refuse::{refuse_impossible, refuse_page_cache};
 use crate::room::{DataLoadPolicy, make_room};
 use crate::targets::{ReachedTarget, ReachedTargets};
-use crate::{consent, data, described, hosts, own, writes};
+use crate::{consent, custom_workloads, data, described, hosts, writes};
 
 /// A prepared campaign: its targets, locks, workloads and data.
 pub(crate) struct PreparedCampaign<'a> {
@@ -52,13 +52,15 @@ impl<'a> PreparedCampaign<'a> {
         loading: DataLoadPolicy<'a>,
         suits: impl Fn(&dyn Target) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let custom_workloads = own::read_workloads(&plan, lead.engines.specs)?;
+        let custom_workloads = custom_workloads::read_workloads(&plan, lead.engines.specs)?;
         consent::require_command_consent(lead, &plan)?;
         // Opened first, so that an unwritable repository is detected before the run.
         let repository = lead.repository()?;
         // The caller handles the plan's sweep.
-        let plan =
-            own::apply_workload_rates(Plan { sweep: SweepSettings::default(), ..plan }, &custom_workloads);
+        let plan = custom_workloads::apply_workload_rates(
+            Plan { sweep: SweepSettings::default(), ..plan },
+            &custom_workloads,
+        );
         let targets = ReachedTargets::reach(lead, &plan)?;
         refuse_impossible(&plan, &custom_workloads, &targets)?;
         if let DataLoadPolicy::AsNeeded { replaceable: replaceable_plans, .. } = loading {
@@ -101,14 +103,14 @@ impl<'a> PreparedCampaign<'a> {
         let other_mix =
             (&new.mix, &new.options, &new.beside_mix) != (&old.mix, &old.options, &old.beside_mix);
         if other_folder || other_scale || other_mix {
-            self.workloads = own::read_workloads(&plan, self.lead.engines.specs)?;
+            self.workloads = custom_workloads::read_workloads(&plan, self.lead.engines.specs)?;
             if same_target {
                 writes::require_write_consent(self.lead, &self.workloads, &self.targets)?;
             }
         }
         let has_tables = self.workloads.iter().any(|custom_workload| !custom_workload.tables().is_empty());
         let other_tables = (other_folder && !self.workloads.is_empty()) || (other_scale && has_tables);
-        self.plan = own::apply_workload_rates(plan, &self.workloads);
+        self.plan = custom_workloads::apply_workload_rates(plan, &self.workloads);
         if !same_target {
             return self.reconnect(self.loading);
         }
@@ -173,7 +175,7 @@ impl<'a> PreparedCampaign<'a> {
     ) -> Result<Option<String>, TargetError> {
         if !self.workloads.is_empty() {
             // Data in memory is created for each run; elsewhere `dyno load` creates it.
-            own::distinct_workloads(&self.workloads).try_for_each(|workload| {
+            custom_workloads::distinct_workloads(&self.workloads).try_for_each(|workload| {
                 self.prepare_workload_data(reached.target.as_ref(), workload, loading)
             })?;
             return Ok(None);
@@ -256,7 +258,7 @@ pub(crate) fn require_data(
             }
         };
         let doing = "looking for rows that an earlier run left";
-        if let Some(rows) = patience::within(SWEEP_MAX, &lead.cancel, doing, sweep)? {
+        if let Some(rows) = bounded_query::within(SWEEP_MAX, &lead.cancel, doing, sweep)? {
             lead.emit(CampaignEvent::Removed(rows));
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dyno_engine::Target;
 use dyno_plan::{DriveMode, Plan};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
 use crate::error::Error;
 use crate::targets::ReachedTargets;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use dyno_engine::{DataState, Target};
 use dyno_plan::{DataSpec, Plan};
 
+use crate::campaign_context::CampaignContext;
 use crate::data;
 use crate::error::Error;
 use crate::event::CampaignEvent;
-use crate::lead::CampaignContext;
 use crate::targets::ReachedTargets;
 
 /// What to do if the plan's data is missing.

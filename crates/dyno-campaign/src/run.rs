@@ -6,8 +6,8 @@ use dyno_engine::LockPurpose;
 use dyno_plan::Plan;
 use dyno_record::RunRecord;
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
-use crate::lead::CampaignContext;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
 

@@ -10,9 +10,9 @@ use dyno_record::{PointSetting, Status, SweepKind};
 use serde_json::json;
 
 use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, RunEnded};
-use crate::lead::CampaignContext;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
 

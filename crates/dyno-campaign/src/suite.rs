@@ -1,13 +1,13 @@
 //! Runs a suite: its tests one after the other under rising load, each with its own data.
 
 mod choice;
-mod course;
 mod data;
-mod fit;
 mod order;
-mod planned;
+mod platform_fit;
 mod size;
 mod steps;
+mod strategy;
+mod test_plan;
 mod units;
 
 use dyno_engine::LockPurpose;
@@ -15,14 +15,14 @@ use dyno_record::SweepKind;
 
 use crate::calibrate;
 use crate::campaign::{self, CampaignOutcome, CampaignSpec};
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
-use crate::lead::CampaignContext;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
 use crate::targets::ReachedTargets;
 pub use choice::{Depth, SuiteSelection};
-use fit::PlatformCapacity;
 pub use order::SuiteCampaign;
+use platform_fit::PlatformCapacity;
 
 /// Number of consecutive failing tests after which the platform counts as failed.
 const FAILURES_MAX: u32 = 6;

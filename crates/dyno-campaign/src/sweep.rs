@@ -8,9 +8,9 @@ use dyno_record::{PointSetting, Repository, RunRecord, Status, SweepId, SweepKin
 use serde_json::json;
 
 use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
+use crate::campaign_context::{CampaignContext, RunLabels};
 use crate::error::Error;
 use crate::event::{CampaignEvent, RunEnded};
-use crate::lead::{CampaignContext, RunLabels};
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
 

@@ -12,13 +12,13 @@ use dyno_engine::{
 use dyno_plan::{Connect, DataSharing, DataSpec, Plan, TargetUrl};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Identity, ServerProcesses};
+use dyno_workload::custom::CustomWorkload;
 use dyno_workload::needs;
-use dyno_workload::own::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::data;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::lead::CampaignContext;
 use crate::secrets;
 
 /// Longest wait until data loaded through one target is visible on the others.
@@ -110,9 +110,10 @@ fn named<T, E: Into<Error>>(label: &str, outcome: Result<T, E>) -> Result<T, Err
     outcome.map_err(|error| match error.into() {
         Error::Target(error) => TargetError { message: format!("{label}{}", error.message), ..error }.into(),
         Error::Usage { problem, hint } => Error::usage(format!("{label}{problem}"), hint),
-        Error::Host(error) => {
-            Error::Host(dyno_host::far::SourceError { message: format!("{label}{}", error.message), ..error })
-        }
+        Error::Host(error) => Error::Host(dyno_host::remote::SourceError {
+            message: format!("{label}{}", error.message),
+            ..error
+        }),
         error => error,
     })
 }

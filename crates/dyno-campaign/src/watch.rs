@@ -9,10 +9,10 @@ use dyno_engine::{Clock, MonotonicClock};
 use dyno_plan::{Length, Plan};
 use dyno_record::{RunRecord, StartedRun};
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::keeper::{self, SeriesKeeper};
-use crate::lead::CampaignContext;
+use crate::interval_store::{self, SeriesKeeper};
 use crate::measure::{series_points_max, store};
 use crate::targets::ReachedTargets;
 use crate::{data, hosts, names};
@@ -69,7 +69,7 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
         tags: lead.marks.tag.clone(),
         ..record
     };
-    let keeper = keeper::is_long(plan).then(|| {
+    let keeper = interval_store::is_long(plan).then(|| {
         let draft = marked(present::draft(&present));
         SeriesKeeper::start(draft, repository.path().to_path_buf(), &NoopRunListener, lead)
     });
@@ -93,7 +93,7 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
         }
     };
     if is_overview {
-        keeper::note_incomplete_series(&mut record, why.as_ref());
+        interval_store::note_incomplete_series(&mut record, why.as_ref());
         if let Some(why) = why {
             lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
         }

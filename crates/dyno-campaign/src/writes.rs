@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use dyno_engine::Target;
 use dyno_plan::PlanErrors;
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
+use crate::campaign_context::CampaignContext;
 use crate::consent::{consent_file, contains_mark, store_mark};
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::lead::CampaignContext;
 use crate::targets::ReachedTargets;
 
 /// The file that stores given consent.

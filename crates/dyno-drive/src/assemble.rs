@@ -10,7 +10,7 @@ use dyno_record::{
     Host, Outage, PhaseStats, Profile, Role, RunRecord, Series, Status, TargetFacts, TargetFigures, Window,
     WorkloadFacts, WorkloadShareFacts, place_of_target, window::WorkCounts,
 };
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
 use crate::collector::IntervalCollector;
 use crate::job::{DriveJob, DriveOutcome, TargetContext};
@@ -23,7 +23,7 @@ use crate::prepared::pipelines;
 use crate::results::{Results, SelectedResults};
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
-use crate::{hosts, own_part, totals};
+use crate::{hosts, target_part, totals};
 
 /// The record of a run, without an audit; its `series` are that of all targets, then one per target if there
 /// are several.
@@ -40,7 +40,7 @@ pub(crate) fn record(
     let mut parts: Vec<TargetFigures> = (0..job.targets.len())
         .map(|at| {
             let target_results = results.of_target(at);
-            own_part::own_part(job, at, measured, &target_results, series.next().unwrap_or_default())
+            target_part::own_part(job, at, measured, &target_results, series.next().unwrap_or_default())
         })
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
@@ -143,7 +143,7 @@ pub(crate) fn without_leader(
     let measured =
         RunMeasurement { sessions, threads, targets, fleet: Some(fleet), ..RunMeasurement::default() };
     let mut record = record(job, &measured, results, Vec::new(), DriveOutcome::Failed(reason));
-    if let Some(work_s) = own_part::mean_work_s(&handed.sessions) {
+    if let Some(work_s) = target_part::mean_work_s(&handed.sessions) {
         record.ops = op_stats(job, &handed, work_s);
     }
     record
@@ -221,7 +221,7 @@ fn total(
     let counters = if whole_window { totals::counters(job, &part_counters) } else { Default::default() };
     let waits = totals::waits(job, &parts.iter().map(|part| &part.waits).collect::<Vec<_>>());
     let seconds = parts.first().and_then(|part| part.window.as_ref()).map_or(0.0, |window| window.seconds);
-    let delta = measured.targets.first().and_then(|target| own_part::host_delta(target, seconds));
+    let delta = measured.targets.first().and_then(|target| target_part::host_delta(target, seconds));
     let mut figures = MetricMap::new();
     if whole_window && window.is_some() {
         figures = totals::metrics(&counters, &parts.iter().map(|part| &part.metrics).collect::<Vec<_>>());
@@ -241,7 +241,7 @@ fn total(
     let total = TargetFigures {
         sessions: job.plan.sessions(),
         reads_only: None,
-        gate: own_part::gate(measured, &all.sessions),
+        gate: target_part::gate(measured, &all.sessions),
         window,
         ops,
         metrics: figures,
@@ -250,7 +250,7 @@ fn total(
         host_counters: Default::default(),
         waits,
         series: Series::default(),
-        errors: own_part::errors(&all.sessions),
+        errors: target_part::errors(&all.sessions),
         whose: Default::default(),
         audit: Vec::new(),
     };
@@ -266,7 +266,7 @@ fn total_window(results: &SelectedResults<'_>, parts: &[TargetFigures]) -> Optio
     let late = |figure: fn(&Window) -> u32| windows.iter().map(|window| figure(window)).sum();
     Some(Window {
         seconds: sum(|window| window.seconds) / windows.len() as f64,
-        work_s: own_part::mean_work_s(&results.sessions),
+        work_s: target_part::mean_work_s(&results.sessions),
         begin: first.begin.clone(),
         end: first.end.clone(),
         snapshot_us: (worst(|window| window.snapshot_us.0), worst(|window| window.snapshot_us.1)),
@@ -287,8 +287,8 @@ fn total_window(results: &SelectedResults<'_>, parts: &[TargetFigures]) -> Optio
             let overdue_counts = || windows.iter().filter_map(|window| window.overdue);
             (overdue_counts().map(|overdue| overdue.0).sum(), overdue_counts().map(|overdue| overdue.1).sum())
         }),
-        think: first.think.map(|_| own_part::think(&results.times())),
-        hot: first.hot.map(|_| own_part::hot(results)),
+        think: first.think.map(|_| target_part::think(&results.times())),
+        hot: first.hot.map(|_| target_part::hot(results)),
     })
 }
 
@@ -364,7 +364,7 @@ pub(crate) fn end_series(measured: &RunMeasurement, results: &Results, collector
 
 /// Seconds from the series' origin to the last counted moment.
 fn series_seconds(measured: &RunMeasurement, results: &[&SessionResult]) -> f64 {
-    match (measured.origin_ns, own_part::last_edge_ns(results)) {
+    match (measured.origin_ns, target_part::last_edge_ns(results)) {
         (Some(origin_ns), Some(last_ns)) => last_ns.saturating_sub(origin_ns) as f64 / 1e9,
         _ => 0.0,
     }

@@ -3,31 +3,31 @@
 //! The conductor runs on the caller's thread. It waits only for bounded times, so a hanging server, a lost
 //! observer or Ctrl-C still leads to a record of what was measured.
 
-mod beat;
 mod ends;
 mod reading;
+mod timing;
 mod window;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::acknowledged;
+use crate::ack_comparison;
 use crate::assemble;
 use crate::collector::IntervalCollector;
-use crate::crew::WorkerPool;
+use crate::hang_reasons;
 use crate::job::{DriveJob, DriveOutcome};
 use crate::leftover;
-use crate::looks::SnapshotStatus;
 use crate::measured::{Finished, MeasuredTarget, RunMeasurement};
 use crate::observe::TargetSnapshot;
 use crate::profiler::Profiler;
 use crate::samples::WaitCounts;
+use crate::snapshot_status::SnapshotStatus;
 use crate::stalls::StallMeter;
-use crate::stuck;
 use crate::watch::{RunEvent, RunListener};
 use crate::watcher::Watcher;
-pub(crate) use beat::ANNOUNCED_NS;
-use beat::BEAT;
+use crate::worker_pool::WorkerPool;
+pub(crate) use timing::ANNOUNCED_NS;
+use timing::BEAT;
 
 /// The gate opens this long after the last session is ready: time to assign sessions to threads, and to sleep
 /// until then.
@@ -200,7 +200,7 @@ impl<'a> Conductor<'a> {
         if self.measured.gate_opened_ns.is_some() {
             let job = self.job;
             let stuck = &mut self.measured.stuck;
-            let mut ask = |hanging: &[u32]| *stuck = stuck::ask(job, hanging);
+            let mut ask = |hanging: &[u32]| *stuck = hang_reasons::ask(job, hanging);
             self.measured.broken_off = crew.stop(drain, &now_s, &impatient, &mut ask);
         } else {
             // No operation is in progress; sessions that have not ended at once are still connecting.
@@ -227,7 +227,7 @@ impl<'a> Conductor<'a> {
             let (job, targets) = (self.job, std::mem::take(&mut self.measured.targets));
             let settled = self.read_until_settled(&|at, end| {
                 let begin = targets[at].whole_begin.as_ref();
-                begin.is_some_and(|begin| acknowledged::is_owed(job, at, &results, begin, end))
+                begin.is_some_and(|begin| ack_comparison::is_owed(job, at, &results, begin, end))
             });
             self.measured.targets = targets;
             for (target, taken) in self.measured.targets.iter_mut().zip(settled) {

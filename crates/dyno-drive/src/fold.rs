@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use dyno_record::ErrorTally;
 
-use crate::life::LifetimeCounts;
-use crate::marks::{SessionMark, SessionMarkBounds};
+use crate::boundary_marks::{SessionMark, SessionMarkBounds};
+use crate::lifetime_counts::LifetimeCounts;
 use crate::results::Results;
 use crate::session::{FoldedSessions, Moments, SessionResult};
 use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};

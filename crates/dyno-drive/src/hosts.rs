@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use dyno_host::HostDelta;
 use dyno_record::{Host, HostClock, HostReading, Observed, Role, place_of_target};
 
-use crate::far::{RemoteHost, RemoteHostReading};
 use crate::job::{DriveJob, TargetContext};
 use crate::measured::RunMeasurement;
 use crate::metrics::{self, MetricMap};
 use crate::observe::TargetSnapshot;
+use crate::remote_hosts::{RemoteHost, RemoteHostReading};
 
 /// Why a block device has no figures.
 const ELSEWHERE: &str = "the database runs on another host";

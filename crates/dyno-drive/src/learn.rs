@@ -12,7 +12,7 @@ use dyno_engine::{
 use dyno_plan::{Commit, Connect, DataSpec, StatementProtocol};
 use dyno_record::{Counter, CounterReading, Learned, Mean, RowEffect, Snapshot};
 use dyno_workload::SessionTurn;
-use dyno_workload::own::{CustomActor, CustomWorkload};
+use dyno_workload::custom::{CustomActor, CustomWorkload};
 
 use crate::prepared::pipelines;
 
@@ -110,7 +110,7 @@ impl CostProfiler {
     pub fn learn(&self) -> Result<Vec<Result<Learned, String>>, TargetError> {
         let engine = self.target.engine();
         let unsupported =
-            |fault: dyno_workload::own::WorkloadError| TargetError::unsupported(fault.to_string());
+            |fault: dyno_workload::custom::WorkloadError| TargetError::unsupported(fault.to_string());
         let statements = self.workload.statements(engine, self.target.dialect()).map_err(unsupported)?;
         let mut observer = self.target.observer(&self.spec)?;
         let setup = SessionSetup {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Target, TargetError, patience};
+use dyno_engine::{Cancel, Target, TargetError, bounded_query};
 use dyno_plan::DataSpec;
 use dyno_record::RowEffect;
 
@@ -54,7 +54,8 @@ pub(crate) fn of_run(job: &DriveJob<'_>, results: &Results) -> Vec<Leftover> {
 /// Number of rows that sessions left on a target; `None` if the count fails or takes too long.
 pub(crate) fn count(context: &TargetContext) -> Option<u64> {
     let (target, spec) = (Arc::clone(&context.target), context.spec.clone());
-    let counted =
-        patience::within(COUNT_MAX, &Cancel::default(), "counting rows", move || target.leftover_rows(&spec));
+    let counted = bounded_query::within(COUNT_MAX, &Cancel::default(), "counting rows", move || {
+        target.leftover_rows(&spec)
+    });
     counted.ok()
 }

@@ -1,7 +1,7 @@
 //! Reports what sessions loaded in bulk, and how fast.
 
 use dyno_record::{BulkLoadResult, Counter, Counters, RowEffect, Unit};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
 use crate::metrics::{MetricMap, put, put_result};
 use crate::results::SelectedResults;

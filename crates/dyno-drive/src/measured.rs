@@ -3,12 +3,12 @@
 use dyno_engine::target::Stuck;
 use dyno_record::{Fleet, Profile, Series, ThreadPlacement, UnreadIntervals, Waits};
 
+use crate::counter_watchdog::CounterWatchdog;
 use crate::job::DriveOutcome;
 use crate::observe::TargetSnapshot;
 use crate::processors::Processors;
 use crate::results::Results;
 use crate::stalls::Stalls;
-use crate::vigil::CounterWatchdog;
 
 /// Everything that a record is built from.
 pub(crate) struct Finished {

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use dyno_host::{CpuShare, DeviceRates, HostDelta};
 use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
+use crate::counter_watchdog::withhold_reset_counters;
 use crate::cover::Cover;
 use crate::observe::TargetSnapshot;
-use crate::vigil::withhold_reset_counters;
 
 /// Bytes in a megabyte of a rate (10⁶, as for storage and networks).
 const MEGABYTE: f64 = 1e6;

@@ -9,7 +9,7 @@
 //! a processor.
 
 mod ends;
-mod trouble;
+mod failures;
 mod turns;
 
 use std::cmp::Reverse;

@@ -14,10 +14,10 @@ use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKi
 use dyno_host::{HostObserver, HostSnapshot};
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 
-use crate::far::{RemoteHost, RemoteHostReading, RemoteHostThread};
-use crate::looks::SnapshotStatus;
 use crate::panics::caught;
+use crate::remote_hosts::{RemoteHost, RemoteHostReading, RemoteHostThread};
 use crate::samples::{SessionSamples, WaitCounts};
+use crate::snapshot_status::SnapshotStatus;
 
 /// Transactions of observer and sampler; the name under which they join the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";

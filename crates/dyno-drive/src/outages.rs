@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dyno_record::{Outage, Series, SeriesPoint, Silence, Throughput};
 use dyno_workload::{ClassId, Classes};
 
-use crate::losses::{AnswerTimes, Loss, OPEN_NS};
+use crate::connection_losses::{AnswerTimes, Loss, OPEN_NS};
 use crate::session::SessionResult;
 
 /// The most intervals over which the throughput before and after an outage is measured.

@@ -9,15 +9,15 @@ use dyno_engine::Clock;
 use dyno_engine::target::Stuck;
 use serde::{Deserialize, Serialize};
 
-use crate::crew::WorkerPool;
+use crate::hang_reasons;
 use crate::interval::IntervalCounts;
 use crate::job::DriveJob;
-use crate::looks::SnapshotStatus;
 use crate::results::Results;
 use crate::shared::DrivePhase;
+use crate::snapshot_status::SnapshotStatus;
 use crate::stalls::{StallMeter, Stalls};
-use crate::stuck;
 use crate::threads::{IntervalChannels, Threads};
+use crate::worker_pool::WorkerPool;
 
 /// The state of the sessions of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,7 +227,7 @@ impl SessionGroup {
         let has_begun = self.threads.shared.opens_ns().is_some();
         let mut ask = |hanging: &[u32]| {
             if has_begun {
-                stuck = stuck::ask(job, hanging);
+                stuck = hang_reasons::ask(job, hanging);
             }
         };
         let broken_off = self.threads.stop(drain, &now_s, impatient, &mut ask);

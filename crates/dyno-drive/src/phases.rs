@@ -7,9 +7,9 @@ use dyno_record::{PhaseStats, Series};
 
 use crate::job::DriveJob;
 use crate::measured::RunMeasurement;
-use crate::own_part::last_edge_ns;
 use crate::results::SelectedResults;
 use crate::summed::phase_stats;
+use crate::target_part::last_edge_ns;
 
 /// Counter rates that a phase reports if its ends coincide with those of intervals.
 const METRICS: [&str; 6] = [

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dyno_engine::{BlockSessionConfig, Bulk, Extra, SessionSetup, Statement, Target};
 use dyno_plan::{DriveMode, Plan, StatementProtocol};
 use dyno_workload::blocks::{self, Operator};
-use dyno_workload::own;
+use dyno_workload::custom;
 use dyno_workload::{OperationGenerator, SessionActor};
 
 use crate::job::{DriveJob, TargetContext};
@@ -72,7 +72,7 @@ impl PreparedSessions {
     fn own_session(&self, job: &DriveJob<'_>, at: usize, number: u32) -> (SessionSetup, SessionActor) {
         let (workload, engine) = (&job.plan.workload, job.targets[at].target.engine());
         let (side, _) = job.plan.share_of(number);
-        let actor = own::CustomActor::new(&job.custom_workloads[side], engine, workload.seed(), number);
+        let actor = custom::CustomActor::new(&job.custom_workloads[side], engine, workload.seed(), number);
         let actor = actor.expect("its statements for this engine were made");
         let target = job.targets[at].target.as_ref();
         let actor = actor.pipelining(pipelines(target, workload.protocol));

@@ -3,7 +3,7 @@
 //!
 //! All memory is allocated before the start.
 
-mod last;
+mod last_work;
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use dyno_engine::OpError;
 use dyno_workload::pace::ArrivalSchedule;
 use dyno_workload::{ClassId, Classes, DrawnOperation, Effect};
 
+use crate::boundary_marks::{SessionMark, SessionMarkBounds};
+use crate::connection_losses::AnswerLog;
 use crate::counts::{CountPosition, ThreadCounts, Timing};
 use crate::failures::Failures;
-use crate::life::LifetimeCounts;
-use crate::losses::AnswerLog;
-use crate::marks::{SessionMark, SessionMarkBounds};
+use crate::lifetime_counts::LifetimeCounts;
 use crate::phased::PhaseCursor;
 use crate::session::{Moments, SessionResult};
-use last::LastOperation;
-pub(crate) use last::PartOfSlice;
+use last_work::LastOperation;
+pub(crate) use last_work::PartOfSlice;
 
 /// What one session measures. The order of fields keeps the data of an operation in few lines of the
 /// processor's cache.

@@ -10,7 +10,6 @@ use dyno_record::{Fleet, RunRecord, Waits};
 use crate::assemble;
 use crate::collector::IntervalCollector;
 use crate::conductor::Conductor;
-use crate::crew::{WorkerPool, WorkerPoolFactory};
 use crate::job::{DriveJob, DriveOutcome, TargetContext};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, MeasuredTarget, RunMeasurement};
@@ -20,6 +19,7 @@ use crate::thread::NO_THREAD;
 use crate::threads::{IntervalChannels, Threads};
 use crate::watch::{RunEvent, RunListener};
 use crate::watcher::Watcher;
+use crate::worker_pool::{WorkerPool, WorkerPoolFactory};
 
 /// Runs `job` to its end. Returns its record, without an audit, and the rows that its sessions left in
 /// tables; remove these after the record is stored.

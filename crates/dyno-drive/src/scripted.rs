@@ -4,7 +4,7 @@
 //! advances. Like real servers, it shows a session's work only after the session publishes it, at its
 //! boundaries and its end.
 
-mod books;
+mod counters;
 mod ledger;
 mod session;
 mod target;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::{BlockOp, Clock, OpError};
 
-pub use books::REDO_BYTES_PER_ROW;
+pub use counters::REDO_BYTES_PER_ROW;
 pub use ledger::{Ledger, LedgerSpan, NOTICED_NS, ScriptedClassTotals, ScriptedTotals};
 pub use target::ScriptedTarget;
 

@@ -6,9 +6,9 @@
 use dyno_record::ErrorTally;
 use serde::{Deserialize, Serialize};
 
-use crate::life::LifetimeCounts;
-use crate::losses::AnswerTimes;
-use crate::marks::SessionMarkBounds;
+use crate::boundary_marks::SessionMarkBounds;
+use crate::connection_losses::AnswerTimes;
+use crate::lifetime_counts::LifetimeCounts;
 
 /// The measurements of one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

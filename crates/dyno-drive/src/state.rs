@@ -1,8 +1,8 @@
 //! The state of one session among several on a thread: what it is doing, and what it does next.
 
-mod called;
 mod failed;
-mod rests;
+mod pauses;
+mod placement_call;
 
 use std::os::fd::BorrowedFd;
 

@@ -1,8 +1,8 @@
 //! Leads the sessions' threads for the coordinator: starts and wakes them together, and waits for them only
 //! for a limited time.
 
-mod crew;
 mod start;
+mod worker_pool;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use dyno_plan::{Length, WorkloadShare};
 use dyno_workload::{Pace, SessionThinkTime};
 
 use crate::affinity::Affinity;
+use crate::backoff::RetryBackoff;
 use crate::counts::ThreadCounts;
 use crate::descriptors;
 use crate::interval::IntervalCounts;
 use crate::job::DriveJob;
-use crate::looks::SnapshotStatus;
 use crate::phased;
 use crate::prepared::PreparedSessions;
 use crate::recorder::Recorder;
-use crate::rest::RetryBackoff;
 use crate::results::Results;
 use crate::session::SessionResult;
 use crate::shared::{DrivePhase, SharedRunState};
+use crate::snapshot_status::SnapshotStatus;
 use crate::thread::NO_THREAD;
 use crate::thread_result::ThreadResult;
 use crate::worker::{NO_OPERATION, SessionWorker, WorkerMessage};

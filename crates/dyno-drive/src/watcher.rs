@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use dyno_record::Waits;
 
-use crate::looks::SnapshotStatus;
 use crate::observe::{ObserverThread, SamplerThread, SnapshotReply, SnapshotRequest, TargetSnapshot};
 use crate::samples::WaitCounts;
+use crate::snapshot_status::SnapshotStatus;
 
 /// Observer and sampler of one target.
 pub(crate) struct Watcher {

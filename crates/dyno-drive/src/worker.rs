@@ -15,16 +15,16 @@ use dyno_plan::Connect;
 use dyno_record::RowEffect;
 use dyno_workload::{ClassId, Pace, SessionActor, SessionThinkTime};
 
+use crate::ack_recorder::AckLedger;
+use crate::backoff::RetryBackoff;
 use crate::counts::ThreadCounts;
-use crate::looks::SnapshotStatus;
 use crate::panics::{as_error, caught};
 use crate::recorder::Recorder;
-use crate::rest::RetryBackoff;
 use crate::session::SessionResult;
 use crate::shared::{DrivePhase, SharedRunState};
 use crate::slices::{RecordingContext, SliceLoop};
+use crate::snapshot_status::SnapshotStatus;
 use crate::thread_result::ThreadResult;
-use crate::witness::AckLedger;
 
 /// How long a session lets others go first after its own first operation. All sessions then start together,
 /// even with more sessions than processors.

@@ -19,13 +19,16 @@
 
 pub mod advice;
 pub mod blocks;
+pub mod bounded_query;
 pub mod chunks;
 pub mod clock;
 pub mod data;
+pub mod database_report;
 mod dataset;
 mod dialect;
 pub mod disk;
 pub mod error;
+pub mod executed_statements;
 pub mod explain;
 pub mod grants;
 mod last_row;
@@ -36,15 +39,12 @@ pub mod needs;
 pub mod net;
 pub mod observer;
 mod options;
-pub mod own_report;
-pub mod patience;
 pub mod pool;
 pub mod proof;
 mod registry;
 mod retry;
 pub mod row;
 pub mod secret;
-pub mod seen;
 pub mod session;
 pub mod settings;
 pub mod slices;
@@ -61,6 +61,7 @@ pub use blocks::{
     SliceDone, Slices, Slot,
 };
 pub use clock::{Clock, MonotonicClock};
+pub use database_report::{OwnReport, Reporter};
 pub use dataset::{Dataset, RowCallback};
 pub use dialect::Dialect;
 pub use dyno_plan::Engines;
@@ -71,7 +72,6 @@ pub use lock::{Claim, Holder, Lock, LockPurpose};
 pub use needs::{CustomNeeds, WorkloadNeeds};
 pub use observer::{Counting, Observer, OtherSession, PassiveObserver, Sampler, WaitSample};
 pub use options::OpenOptions;
-pub use own_report::{OwnReport, Reporter};
 pub use proof::DurabilityProof;
 pub use registry::{Engine, EngineRegistry, OpenTarget, OpenThrough};
 pub use retry::{RETRIES, retry, retry_read};

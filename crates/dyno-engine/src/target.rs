@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use dyno_plan::{AwrObserveMode, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity};
 
+use crate::database_report::Reporter;
 use crate::dataset::Dataset;
 use crate::dialect::Dialect;
 use crate::error::TargetError;
+use crate::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use crate::lock::{Claim, Holder, Lock};
 use crate::needs::WorkloadNeeds;
 use crate::observer::{Observer, PassiveObserver, Sampler};
-use crate::own_report::Reporter;
 use crate::proof::DurabilityProof;
-use crate::seen::{ObservedStatements, ParameterTypes, StatementQuery};
 use crate::session::{Session, SessionSetup};
 use crate::statement_limit::StatementLimit;
 

@@ -13,16 +13,16 @@ use dyno_host::ProcessAddress;
 use crate::agent_event::{AgentEvent, AgentEventSink};
 use crate::agent_options::AgentOptions;
 use crate::coding::{decode, decode_with_payload, encode, encode_with_payload};
+use crate::controller_contact::LeaderContact;
 use crate::drive::{AgentRunPart, AgentRunSignals, AgentStepRequest};
 use crate::error::FleetError;
 use crate::folders::ReceivedFolders;
-use crate::kept::{KEPT_MAX, KeptRunStore};
-use crate::leader_heard::LeaderContact;
 use crate::limits::PROTOCOL;
 use crate::messages::{AgentCall, AgentHello, AgentOrder, AgentReply, AgentRequest, AgentStep, Leader};
 use crate::opener::Opener;
 use crate::order_check::check;
 use crate::pieces::TransferPiece;
+use crate::run_store::{KEPT_MAX, KeptRunStore};
 use crate::subjects::{Subjects, plain};
 use crate::wire::{IncomingMessage, Wire};
 

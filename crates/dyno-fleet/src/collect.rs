@@ -7,16 +7,16 @@ use std::time::Duration;
 use dyno_drive::{ResultShape, Results};
 use dyno_plan::Plan;
 use dyno_record::{Fleet, FleetHost};
-use dyno_workload::own::SentFolders;
+use dyno_workload::custom::SentFolders;
 
 use crate::coding::{decode, decode_with_payload, encode};
 use crate::error::FleetError;
-use crate::hand_in;
-use crate::kept::KeptRunStore;
 use crate::limits::{HANDED_BYTES_MAX, HOSTS_MAX, PIECE_BYTES, PROTOCOL};
 use crate::messages::{
     AgentCall, AgentHello, AgentOrder, AgentReply, AgentRequest, FleetTarget, KeptRun, Leader,
 };
+use crate::result_packing;
+use crate::run_store::KeptRunStore;
 use crate::share::shares;
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::{Access, Wire};
@@ -251,7 +251,7 @@ impl CollectedRun {
                 None => host.lost = Some("its results were not found".to_owned()),
                 Some(part) => {
                     host.name.clone_from(&part.name);
-                    match hand_in::unpack_results(&part.packed, shape, numbers.len()) {
+                    match result_packing::unpack_results(&part.packed, shape, numbers.len()) {
                         Ok(mut handed) => {
                             ended_at = ended_at.max(handed.ended_at.take());
                             (host.threads, host.ops) = (handed.threads, handed.results.operations(shape));

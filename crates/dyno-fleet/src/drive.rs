@@ -12,11 +12,11 @@ use dyno_workload::needs;
 
 use crate::agent_event::{AgentEvent, AgentEventSink};
 use crate::coding::encode;
-use crate::hand_in;
 use crate::host_watch::HostUsageWatch;
-use crate::kept::KeptRunStore;
 use crate::messages::{AgentOrder, AgentReply, AgentReport, AgentResults, AgentStep, HostUsage};
 use crate::opener::{Opened, Opener};
+use crate::result_packing;
+use crate::run_store::KeptRunStore;
 use crate::share::shares;
 use crate::subjects::{Subjects, plain};
 use crate::upload::Uploader;
@@ -124,7 +124,7 @@ impl AgentRunPart<'_> {
 
     fn hand_in(&self, handed: &AgentResults, uploader: Uploader) {
         let run_id = &self.order.run_id;
-        let packed = match hand_in::pack_results(handed) {
+        let packed = match result_packing::pack_results(handed) {
             Ok(packed) => packed,
             Err(error) => {
                 let why = format!("what was measured cannot be packed: {error}");
@@ -172,7 +172,7 @@ impl AgentRunPart<'_> {
         };
         let uploads = self.subjects.uploads(&self.order.run_id);
         if let (Ok(packed), Ok(uploader)) = (
-            hand_in::pack_results(&nothing),
+            result_packing::pack_results(&nothing),
             Uploader::start(Arc::clone(&self.wire), uploads, self.order.rank),
         ) {
             uploader.results(packed, &|| self.board.alone.load(Ordering::Acquire));

@@ -9,24 +9,22 @@
 //!
 //! Sessions' threads are not involved: the NATS client has threads of its own ([`Wire`]).
 
-mod account;
 mod agent;
 mod agent_event;
+mod agent_group;
+mod agent_inbox;
 mod agent_options;
 mod clock;
 mod clocks;
 mod coding;
 mod collect;
-mod crew;
+mod controller_contact;
+mod discovery;
 mod drive;
-mod ear;
 mod error;
 mod folders;
-mod gather;
-mod hand_in;
+mod host_results;
 mod host_watch;
-mod kept;
-mod leader_heard;
 mod limits;
 mod member;
 mod messages;
@@ -35,21 +33,23 @@ mod opener;
 mod options;
 mod order_check;
 mod orders;
-mod party;
 mod pieces;
 mod policy;
 mod queue;
-mod reach;
-mod roll_call;
+mod remote_pool;
+mod reservation;
+mod result_packing;
+mod run_store;
 mod seal;
 mod sending;
 mod share;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+mod slow_links;
+mod startup;
 mod subjects;
 mod upload;
-#[cfg(test)]
-mod ways;
 mod wire;
 
 pub use agent::serve;
@@ -57,15 +57,15 @@ pub use agent_event::AgentEvent;
 pub use agent_options::AgentOptions;
 pub use clock::{ClockMap, Exchange};
 pub use collect::{CollectedRun, Collection, FleetCollector};
+pub use discovery::Gathering;
 pub use error::FleetError;
-pub use gather::NatsFleet;
 pub use limits::PROTOCOL;
 pub use messages::FleetTarget;
 pub use observe::{NatsAccessProvider, NatsAgents, ObserverOptions, observe};
 pub use opener::{Opened, Opener};
 pub use options::FleetOptions;
 pub use policy::{AgentPolicy, AllowedTarget};
-pub use roll_call::Gathering;
+pub use reservation::NatsFleet;
 pub use seal::GroupKey;
 pub use share::{Weights, shares};
 pub use wire::{Access, Wire};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyno_drive::TargetContext;
 use dyno_plan::Plan;
-use dyno_workload::own::{CustomWorkload, SentFolders};
+use dyno_workload::custom::{CustomWorkload, SentFolders};
 
 use crate::messages::FleetTarget;
 

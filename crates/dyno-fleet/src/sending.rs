@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dyno_drive::DriveJob;
 use dyno_engine::{TargetError, TargetErrorKind};
-use dyno_workload::own::SentFolders;
+use dyno_workload::custom::SentFolders;
 
 use crate::coding::{decode, encode_with_payload};
 use crate::folders::{Folders, pack_folders};

@@ -11,15 +11,15 @@ use dyno_engine::{Cancel, MonotonicClock, Target as _};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Fleet, Host};
 
-use crate::account::{Edges, account, unpack};
+use crate::agent_inbox::{AgentInbox, AgentSlot};
 use crate::clock::Exchange;
 use crate::coding::encode_with_payload;
-use crate::ear::{AgentInbox, AgentSlot};
-use crate::hand_in;
+use crate::host_results::{Edges, account, unpack};
 use crate::limits::PROTOCOL;
 use crate::member::FleetMember;
 use crate::messages::{AgentHello, AgentResults, HostUsage, Receipt, Upload};
 use crate::pieces::{TransferPiece, pieces};
+use crate::result_packing;
 
 const HOSTS: u32 = 1_000;
 const SESSIONS: u32 = 1_000;
@@ -102,7 +102,7 @@ fn handed_in(sessions: u32, is_folded: bool) -> (AgentResults, Vec<u8>) {
         ended_at: None,
         use_of_host: HostUsage::default(),
     };
-    let packed = hand_in::pack_results(&handed).unwrap();
+    let packed = result_packing::pack_results(&handed).unwrap();
     (handed, packed)
 }
 

@@ -19,7 +19,6 @@ mod allowed;
 mod counted;
 mod delta;
 mod facts;
-pub mod far;
 mod files;
 mod locate;
 mod named;
@@ -30,6 +29,7 @@ mod process_address;
 mod processors;
 pub mod profile;
 mod rates;
+pub mod remote;
 mod snapshot;
 mod tree;
 

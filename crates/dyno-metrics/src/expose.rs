@@ -12,8 +12,8 @@ use prometheus_client::encoding::{
 };
 use prometheus_client::metrics::MetricType;
 
-use crate::book::{MetricsPhase, MetricsState, SharedMetricsState};
 use crate::names::{Exported, exported};
+use crate::totals::{MetricsPhase, MetricsState, SharedMetricsState};
 use crate::watched::WatchedMetrics;
 
 /// Upper bounds of the histogram's buckets, as powers of two of nanoseconds: from one microsecond to one

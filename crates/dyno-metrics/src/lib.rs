@@ -12,7 +12,6 @@
 //! | `otlp` | durations and a trace of each run to a collector (a cargo feature) |
 
 mod annotate;
-mod book;
 mod expose;
 mod metrics;
 mod names;
@@ -20,6 +19,7 @@ mod names;
 mod otlp;
 mod post;
 mod serve;
+mod totals;
 mod watched;
 
 pub use annotate::Annotator;

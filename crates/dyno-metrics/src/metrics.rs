@@ -5,8 +5,8 @@ use std::fmt;
 use dyno_campaign::CampaignEvent;
 use prometheus_client::registry::Registry;
 
-use crate::book::SharedMetricsState;
 use crate::expose::Exposed;
+use crate::totals::SharedMetricsState;
 
 /// Totals of what this process has measured, as OpenMetrics text. Clones share the same totals.
 #[derive(Clone, Default)]

@@ -8,16 +8,16 @@
 mod blockers;
 pub mod connect;
 mod counters;
+mod executed_statements;
 mod explain;
+mod hang_reasons;
 mod identity;
 mod layout;
 mod lock;
 pub mod ops;
-mod own;
+mod own_connections;
 mod sampler;
-mod seen;
 mod spec;
-mod stuck;
 mod target;
 pub mod wire;
 

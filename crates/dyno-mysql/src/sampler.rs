@@ -6,7 +6,7 @@
 
 use super::connect::MySqlConnectConfig;
 use super::layout::{READ_ONLY, settle};
-use super::own::{SharedSessionRegistry, lock_registry};
+use super::own_connections::{SharedSessionRegistry, lock_registry};
 use super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 

@@ -7,12 +7,12 @@ use dyno_record::{Advice, Identity};
 
 use super::connect::MySqlConnectConfig;
 use super::ops::{self, MySqlSession};
-use super::own::{SharedSessionRegistry, lock_registry};
+use super::own_connections::{SharedSessionRegistry, lock_registry};
 use super::wire::MySqlConnection;
-use super::{counters, explain, identity, layout, lock, sampler, seen, stuck};
+use super::{counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler};
+use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{ObservedStatements, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
@@ -107,11 +107,11 @@ impl Target for MySqlTarget {
     }
 
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        self.ask(|connection| stuck::ask(connection, &self.sessions))
+        self.ask(|connection| hang_reasons::ask(connection, &self.sessions))
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.ask(|connection| seen::seen(connection, request))
+        self.ask(|connection| executed_statements::seen(connection, request))
     }
 
     fn driven_elsewhere(&self, elsewhere: bool) {
@@ -206,11 +206,11 @@ impl Dataset for MySqlTarget {
     }
 
     fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::count(connection, spec))
+        self.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
     fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::delete(connection, spec))
+        self.ask(|connection| layout::leftover_rows::delete(connection, spec))
     }
 
     fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {

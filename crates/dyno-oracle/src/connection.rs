@@ -7,8 +7,8 @@ use std::sync::Arc;
 use oracledb::{OracleNumber, ToDbValue};
 
 use super::connect::{OracleConnectConfig, dial};
+use super::driver_panics::catch_driver_panic;
 use super::error::{OracleError, to_target_error};
-use super::shelter::catch_driver_panic;
 use super::socket::{MARK_BYTES, find};
 use super::sql;
 use dyno_engine::net::Breaker;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use oracledb::ErrorKind;
 
-use super::way_out::way_out;
+use super::hints::way_out;
 use dyno_engine::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 
 /// An error of the database. Numbers are those of the manual "Database Error Messages".

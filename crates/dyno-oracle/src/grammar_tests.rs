@@ -177,8 +177,8 @@ fn everything() -> Vec<Sent> {
         ("logging", "LOGGING"),
     ]);
     all.push(sent("create_index", on_secondary, &[]));
-    for order in dyno_engine::seen::StatementOrder::ALL {
-        let ordered = sql::SEEN.with(&[("order", super::seen::order(order))]);
+    for order in dyno_engine::executed_statements::StatementOrder::ALL {
+        let ordered = sql::SEEN.with(&[("order", super::executed_statements::order(order))]);
         all.push(sent("seen", ordered, &["schema_name", "most"]));
     }
     all.push(sent("isolation", sql::ISOLATION.with(&[("level", "READ COMMITTED")]), &[]));
@@ -295,9 +295,9 @@ fn binds_that_the_code_names_are_in_the_statements() {
     for source in [
         include_str!("layout/create.rs"),
         include_str!("layout/finish.rs"),
-        include_str!("layout/own_rows.rs"),
+        include_str!("layout/leftover_rows.rs"),
         include_str!("layout/rows.rs"),
-        include_str!("layout/spot.rs"),
+        include_str!("layout/spot_check.rs"),
         include_str!("layout/tablespace.rs"),
         include_str!("layout/verify.rs"),
         include_str!("counters/observer.rs"),
@@ -307,7 +307,7 @@ fn binds_that_the_code_names_are_in_the_statements() {
         include_str!("connection.rs"),
         include_str!("lock.rs"),
         include_str!("awr.rs"),
-        include_str!("seen.rs"),
+        include_str!("executed_statements.rs"),
     ] {
         // Values of binds are references or names. Values for placeholders appear only in lists for `with`.
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();

@@ -14,21 +14,21 @@ mod awr;
 pub mod connect;
 mod connection;
 mod counters;
+mod driver_panics;
 mod error;
+mod executed_statements;
 #[cfg(test)]
 mod grammar_tests;
+mod hints;
 mod identity;
 mod layout;
 mod lock;
 mod ops;
 mod sampler;
-mod seen;
-mod shelter;
 mod socket;
 mod spec;
 mod sql;
 mod target;
-mod way_out;
 
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;

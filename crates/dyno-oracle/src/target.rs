@@ -6,10 +6,10 @@ use dyno_record::{Advice, Identity};
 use super::connect::OracleConnectConfig;
 use super::connection::OracleConnection;
 use super::ops::{self, OracleSession};
-use super::{awr, counters, identity, layout, lock, sampler, seen, shelter, sql};
+use super::{awr, counters, driver_panics, executed_statements, identity, layout, lock, sampler, sql};
+use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{ObservedStatements, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
@@ -122,11 +122,11 @@ impl Target for OracleTarget {
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.ask(|connection| seen::seen(connection, request))
+        self.ask(|connection| executed_statements::seen(connection, request))
     }
 
     fn within(&self, body: &mut dyn FnMut()) {
-        shelter::run_while_unwinding(body);
+        driver_panics::run_while_unwinding(body);
     }
 
     fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
@@ -189,15 +189,15 @@ impl Dataset for OracleTarget {
     }
 
     fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::count(connection, spec))
+        self.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
     fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
+        self.ask(|connection| layout::leftover_rows::places(connection, spec)).map(Some)
     }
 
     fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::delete(connection, spec))
+        self.ask(|connection| layout::leftover_rows::delete(connection, spec))
     }
 
     fn blocks(&self, blocks: &BlockSessionConfig, commit: Commit) -> Result<BlocksSql, TargetError> {

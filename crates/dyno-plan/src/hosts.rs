@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::escape::{PATH, decode, encode};
 
+mod error;
 mod url;
-mod wrong;
 
+pub use error::HostError;
 pub(crate) use url::FORMS;
 pub use url::{HostScheme, HostUrl};
-pub use wrong::HostError;
 
 /// The role of a host in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -19,6 +19,7 @@ mod mix;
 mod names;
 pub mod phases;
 pub mod plan;
+mod plan_edit;
 pub mod read;
 pub mod ready;
 pub mod reference;
@@ -29,7 +30,6 @@ pub mod template;
 pub mod terminal;
 pub mod units;
 pub mod url;
-mod written;
 
 pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::{EngineSpec, Engines};
@@ -43,9 +43,9 @@ pub use plan::{
     Placement, Plan, Redo, RunSettings, SessionCount, StatementProtocol, SweepGridAxis, SweepPointOrder,
     SweepSettings, TargetSettings, Until, WorkloadSettings, WorkloadShare,
 };
+pub use plan_edit::with_options;
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, keys_set_by, read, usual};
 pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan};
 pub use url::TargetUrl;
-pub use written::with_options;

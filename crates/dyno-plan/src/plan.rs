@@ -3,8 +3,8 @@
 //! All values are within their limits, because only `crate::read` converts users' text into a [`Plan`]. It serializes with
 //! the section and key names that users write, so a record shows the plan in its author's terms.
 
+mod concurrent_workloads;
 pub(crate) mod field;
-mod sides;
 mod sweep;
 pub(crate) mod workload;
 
@@ -16,8 +16,8 @@ use crate::units::{BlocksOrBytes, Bytes, Rate, TimeSpan};
 use crate::url::TargetUrl;
 use field::{listed, words};
 
+pub use concurrent_workloads::{OWN_MIX, OwnRate, WorkloadShare};
 pub use field::Field;
-pub use sides::{OWN_MIX, OwnRate, WorkloadShare};
 pub use sweep::{SweepGridAxis, SweepPointOrder, SweepSettings, Until};
 pub use workload::{
     Arrivals, Commit, Connect, DriveMode, KeyDistribution, Redo, StatementProtocol, WorkloadSettings,

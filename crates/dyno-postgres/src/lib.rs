@@ -7,6 +7,7 @@
 
 pub mod connect;
 mod counters;
+mod executed_statements;
 mod identity;
 mod layout;
 mod limits;
@@ -15,7 +16,6 @@ pub mod ops;
 mod pool;
 mod pool_config;
 mod sampler;
-mod seen;
 mod spec;
 mod target;
 pub mod wire;

@@ -12,10 +12,10 @@ use super::ops::{self, InferredTypes, PostgresSession};
 use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
 use super::wire::PostgresConnection;
-use super::{counters, identity, layout, lock, sampler, seen};
+use super::{counters, executed_statements, identity, layout, lock, sampler};
+use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
@@ -149,13 +149,13 @@ impl Target for PostgresTarget {
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.ask(|connection| seen::seen(connection, request))
+        self.ask(|connection| executed_statements::seen(connection, request))
     }
 
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
         // Names resolve as they do in sessions.
         let mut connection = open_unlimited(&self.config, "dyno check", "")?;
-        let types = seen::parameter_types(&mut connection, statements)?;
+        let types = executed_statements::parameter_types(&mut connection, statements)?;
         connection.close();
         Ok(types)
     }
@@ -251,15 +251,15 @@ impl Dataset for PostgresTarget {
     }
 
     fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::count(connection, spec))
+        self.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
     fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
+        self.ask(|connection| layout::leftover_rows::places(connection, spec)).map(Some)
     }
 
     fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::own_rows::delete(connection, spec))
+        self.ask(|connection| layout::leftover_rows::delete(connection, spec))
     }
 
     fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod acceptance;
+pub mod attribution;
 pub mod audit;
 pub mod calibration;
 pub mod change;
@@ -27,7 +28,6 @@ mod membership;
 pub mod metric;
 pub mod ops;
 pub mod outage;
-mod own;
 pub mod phase;
 pub mod platform;
 pub mod private_file;
@@ -38,9 +38,9 @@ pub mod repository;
 pub mod schema;
 pub mod series;
 pub mod target_records;
+mod target_results;
 pub mod waits;
 pub mod watched;
-pub mod whose;
 pub mod window;
 mod workload;
 
@@ -48,6 +48,7 @@ mod workload;
 mod sample;
 
 pub use acceptance::{Acceptance, AcceptanceFinding, AcceptanceStep, AcceptanceVerdict};
+pub use attribution::{Attribution, AttributionScope};
 pub use audit::{AuditCheck, CheckStatus};
 pub use calibration::{Calibration, RawFigure, RawTest};
 pub use change::{CounterReset, MarkChange, MarkKind};
@@ -69,7 +70,6 @@ pub use membership::{PartOf, PointSetting, SweepId, SweepKind, new_sweep_id};
 pub use metric::{Metric, Unit};
 pub use ops::{ErrorTally, OpStats};
 pub use outage::{Outage, Silence, Throughput};
-pub use own::TargetFigures;
 pub use phase::PhaseStats;
 pub use platform::{Advice, Identity, OwnCalibration, ServerProcesses, Severity, TargetFacts};
 pub use profile::{
@@ -87,9 +87,9 @@ pub use series::{
     SeriesPart, SeriesPoint, Slowest, band_of_us, band_us,
 };
 pub use target_records::place_of_target;
+pub use target_results::TargetFigures;
 pub use waits::{ForeignActivity, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
 pub use watched::{Gap, Spread, WatchSummary};
-pub use whose::{Attribution, AttributionScope};
 pub use window::{StartGate, ThreadPlacement, UnreadIntervals, Window};
 pub use workload::{
     Expected, InvariantResult, Learned, Mean, Pipelined, ReferenceFigure, TransactionFacts, WorkloadFacts,

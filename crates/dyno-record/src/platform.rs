@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingRules;
-use crate::own::TargetFigures;
+use crate::target_results::TargetFigures;
 
 /// Product, version and settings that a target reports.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@ use dyno_plan::{Commit, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::attribution::Attribution;
 use crate::audit::AuditCheck;
 use crate::calibration::Calibration;
 use crate::class::{ALL, COMMIT, CONNECT, Class, SLICE};
@@ -26,7 +27,6 @@ use crate::profile::Profile;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
 use crate::watched::WatchSummary;
-use crate::whose::Attribution;
 use crate::window::{LifetimeTotals, StartGate, Window};
 use crate::workload::WorkloadFacts;
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::host::{Host, Role};
-use crate::own::TargetFigures;
 use crate::platform::TargetFacts;
 use crate::record::RunRecord;
+use crate::target_results::TargetFigures;
 
 /// The name for the data directory of the target with this number (from 1) in facts of the host: `target_2.data`.
 pub fn place_of_target(number: usize, place: &str) -> String {

@@ -2,10 +2,10 @@
 //! Markdown show the same words.
 
 use dyno_analyze::answer::{CurvePoint, CurveSummaries, CurveSummary, Tone};
-use dyno_analyze::doubts::AuditWarning;
+use dyno_analyze::attribution::mark;
+use dyno_analyze::audit_warnings::AuditWarning;
 use dyno_analyze::number::{ABSENT, count, figure, percent, sessions};
 use dyno_analyze::points::phrase;
-use dyno_analyze::whose::mark;
 use dyno_record::RunRecord;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Tables of a run over several targets: a row for each below the total.
 
+use dyno_analyze::attribution::{MetricAttributions, mark, marked_metrics};
 use dyno_analyze::number::{ABSENT, count, figure, time_us};
-use dyno_analyze::whose::{MetricAttributions, mark, marked_metrics};
 use dyno_record::RunRecord;
 
 use crate::grid::{Grid, GridCell, GridHead};

@@ -2,10 +2,10 @@
 //! differences, the verdicts.
 
 use dyno_analyze::answer::CurveSummaries;
+use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{MeasureComparison, RunComparison};
 use dyno_analyze::number::{ABSENT, figure, optional, time_us};
 use dyno_analyze::points::{Measure, phrase};
-use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::answer::{self, answer_short};

@@ -1,12 +1,12 @@
 //! Tables of a comparison: each measure at each point, verdicts, gates, and other differences.
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{
     ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, RunComparison,
 };
-use dyno_analyze::differ::ConfigDifference;
+use dyno_analyze::differences::ConfigDifference;
 use dyno_analyze::number::{ABSENT, figure, fixed, optional};
 use dyno_analyze::points::Measure;
-use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::grid::{self, Grid, GridHead};

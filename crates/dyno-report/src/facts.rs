@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_analyze::differ;
+use dyno_analyze::differences;
 use dyno_analyze::points::{SESSIONS, SettingAxis};
 use dyno_plan::keys;
 use dyno_record::{Host, RecordKind, RunRecord};
@@ -95,8 +95,8 @@ fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(String, &str)) {
 /// Whether a difference in fact `name` may reflect what was measured.
 fn is_relevant(name: &str) -> bool {
     match name.split_once(' ') {
-        Some(("plan", key)) => differ::has_effect(key),
-        Some(("host", fact)) => !differ::is_noise(fact.rsplit(' ').next().unwrap_or(fact)),
+        Some(("plan", key)) => differences::has_effect(key),
+        Some(("host", fact)) => !differences::is_noise(fact.rsplit(' ').next().unwrap_or(fact)),
         _ => true,
     }
 }

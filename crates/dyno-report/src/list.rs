@@ -1,7 +1,7 @@
 //! Table of the repository's runs, one line each.
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
-use dyno_analyze::whose::mark;
 use dyno_record::RunSummary;
 
 use crate::style::{Paint, Style};

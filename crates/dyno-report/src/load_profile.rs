@@ -1,10 +1,10 @@
 //! A run's activity as database administrators read it: per second and per operation, and where database time
 //! was spent.
 
+use dyno_analyze::attribution::{is_marked, mark};
 use dyno_analyze::limited::WaitClass;
 use dyno_analyze::number::{ABSENT, bytes, count, percent, time_us, within};
 use dyno_analyze::points::figure as measured;
-use dyno_analyze::whose::{is_marked, mark};
 use dyno_record::{RunRecord, WaitTime, Waits};
 
 use crate::figures::event_name;

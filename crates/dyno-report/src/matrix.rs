@@ -1,9 +1,9 @@
 //! Overview of a sweep: throughput at each load of each curve, and the dominant resource there.
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::limited::Component;
 use dyno_analyze::number::{ABSENT, figure};
 use dyno_analyze::points::{MeasuredCurve, MeasuredPoint, Points};
-use dyno_analyze::whose::mark;
 
 use crate::figures::{anchor, curve_axis, curve_name, typical};
 use crate::grid::{Grid, GridCell, GridHead};

@@ -3,7 +3,7 @@
 use dyno_analyze::number::{ABSENT, figure, fixed, sessions};
 use dyno_analyze::points::phrase;
 use dyno_analyze::price::{Cost, Costs, PricedPlatform, Prices};
-use dyno_analyze::{CurveSummary, whose};
+use dyno_analyze::{CurveSummary, attribution};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::plot::{Plot, PlotLine, PlotRatio};
@@ -46,7 +46,9 @@ pub fn costs_grid(priced: &[PricedPlatform], costs: &[Costs], currency: &str) ->
             let times =
                 times(unit, at).filter(|_| at > 0).map_or_else(String::new, |times| figure(times.times));
             let [costs, does, place] = match cost {
-                Ok(cost) => [figure(cost.a_month), whose::mark(figure(cost.does), cost.marked), place(cost)],
+                Ok(cost) => {
+                    [figure(cost.a_month), attribution::mark(figure(cost.does), cost.marked), place(cost)]
+                }
                 Err(why) => [absent(), absent(), why.clone()],
             };
             let texts = [platform.name.clone(), costs, times, does, place];
@@ -90,8 +92,8 @@ pub(crate) fn curve_price_grid(
             if curve.name.is_empty() { "all runs".to_owned() } else { curve.name.clone() },
             platform_price.map_or_else(absent, |price| price.name.clone()),
             platform_price.map_or_else(absent, |price| figure(price.monthly_cost(prices.months))),
-            whose::mark(phrase(&curve.measure, curve.capacity.value), curve.marked),
-            unit_price(curve).map_or_else(absent, |each| whose::mark(figure(each), curve.marked)),
+            attribution::mark(phrase(&curve.measure, curve.capacity.value), curve.marked),
+            unit_price(curve).map_or_else(absent, |each| attribution::mark(figure(each), curve.marked)),
             times.map_or_else(String::new, |((_, first), each)| figure(each / first)),
         ];
         grid.row(texts.iter().map(|text| GridCell::text(text)).collect());

@@ -1,13 +1,13 @@
 //! The content of a report, independent of its format: the answer, its charts, its tables.
 
 use dyno_analyze::CurveSummaries;
+use dyno_analyze::attribution::mark;
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, MeasuredPoint, Points, SESSIONS, Survey};
-use dyno_analyze::whose::mark;
 use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
@@ -15,8 +15,8 @@ use crate::chart::Chart;
 use crate::figures::{self, OPS, READS, RampCurve, anchor, best, ramps, typical, words};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::result::{RunFigures, has_result};
+use crate::run_facts::RunSetSummary;
 use crate::runs::{Runs, RunsError};
-use crate::seen::RunSetSummary;
 use crate::status::IMPORTED;
 use crate::text::capital;
 
@@ -312,7 +312,7 @@ impl<'r> Report<'r> {
     }
 
     fn single(&self, record: &RunRecord) -> String {
-        if let Some(answer) = crate::watched::spread::answer(record) {
+        if let Some(answer) = crate::watched::summary::answer(record) {
             return answer;
         }
         let figures = RunFigures::of(record);

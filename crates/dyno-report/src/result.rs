@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use dyno_analyze::attribution::{MetricAttributions, legend, mark, marked_metrics};
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
-use dyno_analyze::whose::{MetricAttributions, legend, mark, marked_metrics};
 use dyno_plan::Placement;
 use dyno_record::{CheckStatus, RecordKind, RunRecord, Status, ThreadPlacement};
 

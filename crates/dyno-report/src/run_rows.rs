@@ -1,8 +1,8 @@
 //! Table rows of all runs in order: status, and the reason if there is no result. Each row is built only when
 //! it is written.
 
+use dyno_analyze::attribution::{is_marked, mark};
 use dyno_analyze::number::{ABSENT, count, optional};
-use dyno_analyze::whose::{is_marked, mark};
 use dyno_record::RunRecord;
 
 use crate::figures::{OPS, anchor};

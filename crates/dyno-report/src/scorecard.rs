@@ -1,11 +1,11 @@
 //! Platforms side by side, as tables and as a plot of ratios.
 
+use dyno_analyze::attribution;
 use dyno_analyze::number::{ABSENT, figure};
 use dyno_analyze::price::{Costs, PricedPlatform, Prices};
 use dyno_analyze::scorecard::{
     NOT_PRINTED, Scorecard, ScorecardFigure, ScorecardRatio, ScorecardRow, ScorecardValue, ScorecardVerdict,
 };
-use dyno_analyze::whose;
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::html::{Picture, SheetPart, Sheets};
@@ -52,7 +52,9 @@ pub fn scorecard_grid(card: &Scorecard) -> Grid {
 }
 
 fn shown(value: &Result<ScorecardValue, String>) -> String {
-    value.as_ref().map_or_else(|_| ABSENT.to_owned(), |value| whose::mark(value.shown.clone(), value.marked))
+    value
+        .as_ref()
+        .map_or_else(|_| ABSENT.to_owned(), |value| attribution::mark(value.shown.clone(), value.marked))
 }
 
 fn verdict(ratio: Option<ScorecardRatio>) -> GridCell {

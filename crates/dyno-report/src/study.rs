@@ -1,11 +1,11 @@
 //! A study of variants: the table for documents (figures down, variants across), a plot with error bars, the
 //! differences, and the order of measurements.
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{ComparisonVerdict, MeasureComparison};
 use dyno_analyze::conclusion::study::{StudyResult, StudyRow, Worth};
 use dyno_analyze::number::{ABSENT, figure, fixed, span_s};
 use dyno_analyze::points::median;
-use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::compare_table::{signed_percent, tone};

@@ -2,8 +2,8 @@
 //! sweeps.
 
 use dyno_analyze::Points;
+use dyno_analyze::attribution::{is_marked, legend, mark};
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
-use dyno_analyze::whose::{is_marked, legend, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
 use crate::result::{LEGEND_LINES_MAX, RunFigures, has_result};

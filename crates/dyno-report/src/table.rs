@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use dyno_analyze::whose::MARK;
+use dyno_analyze::attribution::MARK;
 
 use crate::grid::{Grid, GridHead};
 use crate::style::{Paint, Style};

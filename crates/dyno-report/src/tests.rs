@@ -1,8 +1,8 @@
 //! Tests of all text that users see, with the records that it is made from.
 
-mod fit;
 mod marked;
 mod results;
+mod widths;
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{

@@ -1,8 +1,8 @@
 //! A history of runs: a small chart with marked changes, sentences, and each run's figure.
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::number::{figure, fixed};
 use dyno_analyze::trend::Trend;
-use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::compare_table::signed_percent;

@@ -194,14 +194,14 @@ impl Dataset for SqliteTarget {
 
     fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         match self.shared.open_for_inspection()? {
-            Some(link) => layout::own_rows::count(&link.conn, spec),
+            Some(link) => layout::leftover_rows::count(&link.conn, spec),
             None => Ok(0),
         }
     }
 
     fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         let link = self.shared.open_for_work(Some(spec), &Arc::default())?;
-        layout::own_rows::delete(&link.conn, spec)
+        layout::leftover_rows::delete(&link.conn, spec)
     }
 
     fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {

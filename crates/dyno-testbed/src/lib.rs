@@ -25,6 +25,7 @@ mod bins;
 pub mod certificates;
 mod child;
 mod command;
+mod data_dirs;
 mod galera;
 mod mysql;
 mod mysql_bins;
@@ -39,7 +40,6 @@ mod skip;
 mod slow_way;
 mod sshd;
 mod template;
-mod used;
 
 pub use bins::{Version, WANTED_MAJORS};
 pub use galera::Galera;

@@ -13,11 +13,11 @@ use tempfile::TempDir;
 
 use crate::child::{self, RunAs, wait_until};
 use crate::command::run;
+use crate::data_dirs::DataDir;
 use crate::mysql_bins::{MyProduct, MyVersion};
 use crate::postgres::free_port;
 use crate::template;
 use crate::testbeds_dir;
-use crate::used::DataDir;
 
 /// The longest wait for a server to accept connections, crash recovery included.
 const READY_WITHIN: Duration = Duration::from_secs(120);

@@ -14,9 +14,9 @@ use tempfile::TempDir;
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
 use crate::command::run;
+use crate::data_dirs::DataDir;
 use crate::skip::test_all_versions;
 use crate::template;
-use crate::used::DataDir;
 
 /// The longest wait for a server to accept connections, crash recovery included.
 const READY_WITHIN: Duration = Duration::from_secs(60);

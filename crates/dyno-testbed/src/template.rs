@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use crate::bins::Version;
 use crate::child::RunAs;
 use crate::command::run;
+use crate::data_dirs::DataDir;
 use crate::testbeds_dir;
-use crate::used::DataDir;
 
 /// One thread per process makes templates; between processes the rename decides.
 static MAKING: Mutex<()> = Mutex::new(());

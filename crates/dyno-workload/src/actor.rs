@@ -3,7 +3,7 @@
 use dyno_engine::{ErrorClass, OpError, RequestCompletion, SessionRequest, Value};
 
 use crate::effect::FailureRecovery;
-use crate::{ClassId, DrawnOperation, Effect, SessionTurn, blocks, own};
+use crate::{ClassId, DrawnOperation, Effect, SessionTurn, blocks, custom};
 
 /// Produces the operations of one session. An enum instead of a trait object, because it is called before and after each request.
 #[expect(
@@ -14,7 +14,7 @@ pub enum SessionActor {
     /// A session of the block workload.
     Blocks(blocks::BlockActor),
     /// A session of a custom workload.
-    Own(own::CustomActor),
+    Own(custom::CustomActor),
 }
 
 impl SessionActor {

@@ -7,7 +7,7 @@ use dyno_engine::watched_names::identifiers;
 use dyno_engine::{CustomNeeds, Dialect, WorkloadNeeds};
 use dyno_plan::Plan;
 
-use crate::own::CustomWorkload;
+use crate::custom::CustomWorkload;
 
 /// What sessions of `plan` need on a target of this engine; `customs` are the custom workloads of the plan, empty for the block
 /// workload.

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use dyno_plan::{EngineSpec, READY};
-use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
+use dyno_workload::custom::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 
 use crate::engines::{NAMES, named};
 

@@ -8,12 +8,12 @@ use dyno_drive::WorkerPoolFactory;
 use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
 use dyno_record::Repository;
 
-use crate::beside::TelemetrySinks;
 use crate::cli::{AgentAccessArgs, CommonArgs, DEFAULT_PLAN, DriverHostArgs, MarkArgs};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::events::LoggingListener;
 use crate::fleet;
-use crate::talk::Console;
+use crate::monitoring::TelemetrySinks;
 use crate::terminal::Terminal;
 
 /// The plan from the options: the file, then `--set`, then `--target`.

@@ -12,10 +12,10 @@ use dyno_record::private_file;
 use serde::Deserialize;
 
 use crate::cli::{AgentAccessArgs, DriverHostArgs, Meeting};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::usage;
 use crate::signals;
-use crate::talk::Console;
 
 /// The requested driver hosts, reserved for this process; `None` if it drives alone.
 pub(crate) fn gathered(

@@ -8,38 +8,38 @@
 //! messages (`told_error`).
 
 mod answers;
-mod ask;
-mod beside;
 mod cli;
 mod commands;
+mod console;
 mod context;
 mod engines;
+mod error_output;
+mod event_messages;
 mod events;
 mod exit;
 #[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
 mod fleet;
+mod monitoring;
 mod output;
 mod progress;
+mod prompt;
 mod screen;
 mod signals;
-mod talk;
 mod terminal;
-mod told_error;
-mod words;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     dyno_drive::raise_limit();
     let cli = cli::Cli::read();
-    let mut talk = talk::Console::new(&cli.common);
+    let mut talk = console::Console::new(&cli.common);
     let opened = cli.common.events.as_deref().map(events::EventLog::append).transpose();
     let mut exit = match opened {
         Ok(log) => {
             talk.events = log.map(std::sync::Arc::new);
-            commands::run(&cli, &talk).unwrap_or_else(|error| told_error::report(&error, &talk))
+            commands::run(&cli, &talk).unwrap_or_else(|error| error_output::report(&error, &talk))
         }
-        Err(error) => told_error::report(&error, &talk),
+        Err(error) => error_output::report(&error, &talk),
     };
     if let Some(log) = talk.events.take().and_then(std::sync::Arc::into_inner) {
         // A program that follows the file has missed events, so the command did not do what was requested.

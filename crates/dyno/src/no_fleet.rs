@@ -7,7 +7,7 @@ use dyno_drive::WorkerPoolFactory;
 use dyno_plan::Plan;
 
 use crate::cli::{AgentAccessArgs, DriverHostArgs};
-use crate::talk::Console;
+use crate::console::Console;
 
 pub(crate) fn gathered(
     _: &DriverHostArgs,

@@ -8,7 +8,7 @@ use dyno_drive::RunEvent;
 use dyno_drive::present::ObservedInterval;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::talk::Console;
+use crate::console::Console;
 
 /// Interval between two redraws of the progress line.
 const REDRAW: Duration = Duration::from_millis(100);

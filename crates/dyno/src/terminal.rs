@@ -15,11 +15,11 @@ use dyno_report::number::span_s;
 use dyno_report::{Answered, RunningTable, SweepRow};
 use serde_json::json;
 
-use crate::beside::TelemetrySinks;
+use crate::console::Console;
+use crate::monitoring::TelemetrySinks;
 use crate::progress::{LoadProgress, RunProgress};
 use crate::screen::Screen;
-use crate::talk::Console;
-use crate::{ask, signals, words};
+use crate::{event_messages, prompt, signals};
 
 pub(crate) struct Terminal<'a> {
     talk: &'a Console,
@@ -147,7 +147,7 @@ impl<'a> Terminal<'a> {
                 load.iter().for_each(|load| load.advance(*rows, *bytes));
             }
             LoadEvent::Over => load.take().iter().for_each(LoadProgress::finish),
-            other => words::load(other, self.talk),
+            other => event_messages::load(other, self.talk),
         }
     }
 
@@ -203,7 +203,7 @@ impl<'a> Terminal<'a> {
             self.show(&dyno_report::watch_text(record, &self.talk.style()));
         } else {
             self.cancel_on_error(self.talk.json(&Answered::of(record)));
-            self.show(&words::card(record, &self.talk.style()));
+            self.show(&event_messages::card(record, &self.talk.style()));
         }
         self.talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
     }
@@ -279,7 +279,7 @@ impl<'a> Terminal<'a> {
 
 /// Settings of a point, such as `update_pct 20, sessions 4`.
 fn settings(part: &PartOf) -> String {
-    let setting_words = |setting: &PointSetting| words::setting(&setting.key, &setting.value);
+    let setting_words = |setting: &PointSetting| event_messages::setting(&setting.key, &setting.value);
     part.settings.iter().map(setting_words).collect::<Vec<_>>().join(", ")
 }
 
@@ -314,12 +314,12 @@ impl Listener for Terminal<'_> {
             CampaignEvent::Begun(begun) => self.begin_campaign(begun),
             CampaignEvent::Next(next) => self.begin_run(next),
             CampaignEvent::Ended(ended) => self.end_run(ended),
-            other => words::event(other, self.talk),
+            other => event_messages::event(other, self.talk),
         }
     }
 
     fn password(&self, url: &TargetUrl) -> Result<Option<Secret>, Error> {
-        if !ask::can_ask() {
+        if !prompt::can_ask() {
             return Ok(None);
         }
         self.talk.detail("the server asks for a password");
@@ -331,22 +331,22 @@ impl Listener for Terminal<'_> {
 
     /// Without a terminal, consent is refused.
     fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error> {
-        if !ask::can_ask() {
+        if !prompt::can_ask() {
             return Ok(false);
         }
         let lines: Vec<String> =
-            commands.iter().map(|(name, command)| words::planned_command(name, command)).collect();
-        let answer = self.ask_user(|| ask::confirm(&lines, "run these commands?"));
+            commands.iter().map(|(name, command)| event_messages::planned_command(name, command)).collect();
+        let answer = self.ask_user(|| prompt::confirm(&lines, "run these commands?"));
         answer.map_err(|error| Error::because("the confirmation could not be read", error))
     }
 
     /// Without a terminal, consent is refused.
     fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error> {
-        if !ask::can_ask() {
+        if !prompt::can_ask() {
             return Ok(false);
         }
         let question = format!("change data of {url} that Dyno did not create?");
-        let answer = self.ask_user(|| ask::confirm(ways, &question));
+        let answer = self.ask_user(|| prompt::confirm(ways, &question));
         answer.map_err(|error| Error::because("the confirmation could not be read", error))
     }
 }

@@ -8,7 +8,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::doubts::{AuditWarning, AuditWarnings};
+use crate::audit_warnings::{AuditWarning, AuditWarnings};
 use crate::knee::by_kneedle;
 use crate::limited::{Bottleneck, Confidence};
 use crate::number::{percent, sessions};

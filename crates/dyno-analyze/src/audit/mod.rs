@@ -6,6 +6,7 @@
 //! cannot be made says why. There is one file per family of checks. Thresholds are named constants
 //! with their justification.
 
+mod attribution;
 mod changes;
 mod checks;
 mod churn;
@@ -31,7 +32,6 @@ mod scans;
 mod system;
 mod time;
 mod updates;
-mod whose;
 mod window;
 mod work;
 
@@ -74,7 +74,7 @@ pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
 fn judge_parts(record: &mut RunRecord) {
     let audits = each_target::audits(record);
     let attributions = each_target::of_each(record, |facts| {
-        whose::attributions(facts.record, &AuditForeignActivity::of(facts))
+        attribution::attributions(facts.record, &AuditForeignActivity::of(facts))
     });
     let parts = record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut());
     for ((own, audit), whose) in parts.zip(audits).zip(attributions) {
@@ -105,7 +105,7 @@ pub fn judge(record: &mut RunRecord) {
         let facts = AuditFacts::of(record);
         let facts =
             AuditFacts { server_shared: record.is_total() && each_target::share_a_server(record), ..facts };
-        whose::attributions(record, &AuditForeignActivity::of(&facts))
+        attribution::attributions(record, &AuditForeignActivity::of(&facts))
     };
     withhold_impossible(record);
     if record.status != Status::Valid {

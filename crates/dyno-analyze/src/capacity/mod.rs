@@ -20,7 +20,7 @@ mod part;
 mod platform;
 #[cfg(test)]
 mod tests;
-mod used;
+mod usage;
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ use serde::Serialize;
 use crate::number::{figure, percent};
 pub use ceiling::Ceiling;
 pub use growth::{DAYS_MIN, Growth, growth};
-pub use used::Used;
+pub use usage::Used;
 
 /// Shares of a limit in present use, %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -92,7 +92,7 @@ pub fn capacity(
     for part in &part::PARTS {
         let row = platforms.fits(part).and_then(|()| {
             let ceiling = ceiling::ceiling(part, &curves, platforms.cpus_measured, keys)?;
-            let used = used::used(part, use_of)?;
+            let used = usage::used(part, use_of)?;
             row(part, ceiling, used, use_of)
         });
         match row {
@@ -145,7 +145,7 @@ fn row(
         of_knee_pct: ceiling.knee.map(share),
         of_most_pct: share(ceiling.most),
         growth: growth(&used.days, limit),
-        notes: used::notes(part, use_of, &ceiling),
+        notes: usage::notes(part, use_of, &ceiling),
         ceiling,
         used,
     })

@@ -25,11 +25,11 @@ use std::collections::BTreeSet;
 use dyno_record::{AttributionScope, RecordKind, RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::differ::{ConfigDifference, differ};
+use crate::attribution::{MetricAttributions, attribution_of, is_marked, legend, marked_metrics};
+use crate::differences::{ConfigDifference, differ};
 use crate::points::{Better, Estimate, Measure, figure};
 use crate::profile::{ProfileComparison, gains};
 use crate::varied::{RepeatVariation, varied};
-use crate::whose::{MetricAttributions, attribution_of, is_marked, legend, marked_metrics};
 use align::Pair;
 pub use background::{Background, BackgroundDifference, background, background_words};
 use compared::{ComparisonColumn, interval_pct};

@@ -9,14 +9,14 @@ use dyno_record::{RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, ConclusionFigures};
+use crate::attribution::{is_marked, legend, marked_metrics};
 use crate::compare::{
     BackgroundDifference, ComparedValues, ComparisonVerdict, MeasureComparison, background, background_words,
     better, compare_values, durability, is_run_scoped,
 };
-use crate::differ::{ConfigDifference, differ};
+use crate::differences::{ConfigDifference, differ};
 use crate::number::{fixed, span_s};
 use crate::points::{Better, Measure, figure, notes_of, phrase};
-use crate::whose::{is_marked, legend, marked_metrics};
 
 /// The name of a load's duration in seconds among the figures of a study.
 pub const LOAD: &str = "load_s";

@@ -6,10 +6,10 @@
 //! device, locks, latches, the round trip between client and database. If nothing decides, the
 //! result is [`Component::Unknown`], with the figures that were examined.
 
-mod choose;
 mod clocks;
+mod evidence;
 mod parts;
-mod seen;
+mod rules;
 mod waits;
 mod words;
 
@@ -19,7 +19,7 @@ mod tests;
 use dyno_record::Unit;
 use serde::{Deserialize, Serialize};
 
-pub use choose::limited;
+pub use rules::limited;
 pub use waits::WaitKind as WaitClass;
 
 /// The component or setting that limits a run.

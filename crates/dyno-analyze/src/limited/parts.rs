@@ -2,7 +2,7 @@
 //! their time in.
 
 use super::Component;
-use super::seen::BottleneckInputs;
+use super::evidence::BottleneckInputs;
 
 /// Utilization of processors, %, above which they count as exhausted: the last few percent are lost
 /// when sessions switch.

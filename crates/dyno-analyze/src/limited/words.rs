@@ -1,8 +1,8 @@
 //! The sentences that report a limit, with their figures.
 
 use super::Component;
+use super::evidence::{BottleneckInputs, Quota};
 use super::parts::{DEVICE_FULL_PCT, LOG_FULL_PCT, SessionTimePart, largest_time_part};
-use super::seen::{BottleneckInputs, Quota};
 use crate::number::{figure, fixed, percent, sessions, time_us};
 
 /// Factor by which the database's waits must exceed the device's own latency before something in

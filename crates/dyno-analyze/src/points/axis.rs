@@ -7,7 +7,7 @@ use dyno_plan::keys::PlanKey;
 use dyno_plan::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan, keys};
 use dyno_record::{RecordKind, RunRecord};
 
-use crate::differ::has_effect;
+use crate::differences::has_effect;
 
 /// The axis of sessions over all schemas, along which a ramp goes.
 pub const SESSIONS: &str = "sessions";

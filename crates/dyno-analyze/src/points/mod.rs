@@ -26,10 +26,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dyno_record::{Metric, RecordKind, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
+use crate::attribution::{MetricAttributions, marked_metrics};
 use crate::audit::{page_cache_pct, unverified_reads};
-use crate::doubts::AuditWarnings;
+use crate::audit_warnings::AuditWarnings;
 use crate::limited::{Bottleneck, BottleneckTally, limited};
-use crate::whose::{MetricAttributions, marked_metrics};
 use axis::VaryingSettings;
 pub use axis::{AxisValue, RATE, SESSIONS, SettingAxis};
 pub use curve::MeasuredCurve;

@@ -1,11 +1,11 @@
 //! Computes what a platform's performance costs: its monthly price divided by its capacity at the
 //! knee.
 
-mod priced;
+mod unit_price;
 
 use serde::Deserialize;
 
-pub use priced::{Cost, Costs, MEASURES, PricedPlatform, costs};
+pub use unit_price::{Cost, Costs, MEASURES, PricedPlatform, costs};
 
 /// Hours of a mean month: 365.25 days ÷ 12.
 const HOURS_A_MONTH: f64 = 730.5;

@@ -6,9 +6,9 @@
 //! and [`Scalability::sentence`] says so.
 
 mod bootstrap;
-mod choose;
 mod law;
 mod least_squares;
+mod model_selection;
 mod words;
 
 #[cfg(test)]
@@ -140,7 +140,11 @@ fn judged(law: ScalabilityLaw, coefficients: &Coefficients, loads: &[LoadPoint])
     let r_squared = if variance > 0.0 { 1.0 - squares / variance } else { 0.0 };
     let runs = sum(&|_| 1.0);
     let misses_pct = 100.0 * (squares / runs).sqrt() / mean;
-    (r_squared, misses_pct, choose::aicc(law, squares + scatter, runs, sum(&|load| load.throughput.powi(2))))
+    (
+        r_squared,
+        misses_pct,
+        model_selection::aicc(law, squares + scatter, runs, sum(&|load| load.throughput.powi(2))),
+    )
 }
 
 impl Fit {

@@ -5,7 +5,7 @@
 //! hundredth of the figure, a last digit, or less than the usual variation.
 
 use super::rank::ranks;
-use super::usual::usual;
+use super::typical::usual;
 use super::{SeriesSample, middle, step};
 use crate::trend::{ChangePointOptions, changes};
 

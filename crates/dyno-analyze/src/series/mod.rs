@@ -5,14 +5,14 @@
 //! within the rounding of the last digits are neither a level nor an outlier.
 
 pub mod levels;
-pub mod odd;
+pub mod outliers;
 pub mod rank;
-mod usual;
+mod typical;
 
 pub use levels::{SeriesLevel, levels};
-pub use odd::{SeriesOutlier, find_outliers};
+pub use outliers::{SeriesOutlier, find_outliers};
 pub use rank::{Correlation, correlation};
-pub use usual::{Usual, usual};
+pub use typical::{Usual, usual};
 
 /// One figure and the place value of its last printed digit; 0 where it is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]

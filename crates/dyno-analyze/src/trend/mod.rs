@@ -10,12 +10,12 @@ use dyno_plan::keys;
 use dyno_record::{RunId, RunRecord, Unit};
 use serde::Serialize;
 
+use crate::attribution::{MetricAttributions, is_marked, legend, marked_metrics};
 use crate::compare::ratio::median;
 use crate::compare::{better, difference_pct};
-use crate::differ::has_effect;
+use crate::differences::has_effect;
 use crate::number::{count, figure as shown, fixed};
 use crate::points::{Better, figure, notes_of};
-use crate::whose::{MetricAttributions, is_marked, legend, marked_metrics};
 pub use drift::Drift;
 pub use edivisive::{ChangePoint, ChangePointOptions, changes};
 

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use super::context::{Context, Sources};
 use crate::issue::AwrIssueSeverity;
-use crate::moment::moment;
 use crate::number::{Suffix, is_absent};
 use crate::report::{AwrReportKind, AwrSource, AwrText, Container};
 use crate::table::{AwrTable, AwrTableRow, Document, squash};
+use crate::timestamp::parse_timestamp;
 
 /// The reader of the table, if its captions are those of a header table.
 pub(crate) fn reader(table: &AwrTable<'_>) -> Option<fn(&mut Context, &AwrTable<'_>)> {
@@ -181,7 +181,7 @@ fn time_in(text: &str) -> Option<&str> {
     let clock = words.iter().position(|word| word.contains(':'))?;
     let end = offset(words[clock]) + words[clock].len();
     let starts = (clock.saturating_sub(2)..clock).rev().map(|word| offset(words[word]));
-    starts.filter_map(|start| text.get(start..end)).find(|time| moment(time).is_some())
+    starts.filter_map(|start| text.get(start..end)).find(|time| parse_timestamp(time).is_some())
 }
 
 /// Most words of a header's line that are examined.
@@ -204,7 +204,7 @@ fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &AwrTableRow<
     let time = name("begin_time", "end_time");
     context.word(time, sources, row, column("snaptime"));
     if let Some(text) = context.report.word(time)
-        && moment(text).is_none()
+        && parse_timestamp(text).is_none()
     {
         let message = format!("{text:?} is not a known date format; the report has no time");
         context.issue(AwrIssueSeverity::Warning, "Snapshots", row.line, message);

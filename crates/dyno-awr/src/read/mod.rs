@@ -11,7 +11,7 @@ mod histogram;
 mod identity;
 mod io;
 mod key;
-mod known;
+mod known_sections;
 mod load;
 mod parameters;
 mod sections;

@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::{
-    activity, cpu, details, events, global, histogram, identity, io, known, load, parameters, segments,
-    statements,
+    activity, cpu, details, events, global, histogram, identity, io, known_sections, load, parameters,
+    segments, statements,
 };
 use crate::issue::AwrIssueSeverity;
 use crate::number::Suffix;
@@ -40,7 +40,7 @@ pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     };
     match kind_reader.or_else(|| of_any(table, &title)) {
         Some(read) => read(context, table),
-        None if table.exadata || known::is_known(&table.title) => {}
+        None if table.exadata || known_sections::is_known(&table.title) => {}
         None => {
             let message = "this section is unknown".to_owned();
             context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);

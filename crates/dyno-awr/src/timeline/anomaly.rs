@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use dyno_analyze::series::find_outliers;
 
+use super::changes::{AwrRateDeviation, moved};
 use super::levels::AwrFigureLevels;
-use super::moved::{AwrRateDeviation, moved};
 use super::{AwrTimelinePoint, Flag, MEASURES};
 
 /// A figure that stands out.

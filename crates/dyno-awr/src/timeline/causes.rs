@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use dyno_analyze::series::SeriesLevel;
 
+use super::changes::{self, AwrRateDeviation};
 use super::levels::AwrFigureLevels;
-use super::moved::{self, AwrRateDeviation};
 use super::{AwrTimelinePoint, Flag};
 
 /// The causes of each change of the load to another level, by the report that has the flag.
@@ -23,7 +23,7 @@ pub(super) fn of_levels(
         let begin = |level: &SeriesLevel| load.places[level.from];
         let nearest = load.levels.windows(2).min_by_key(|pair| begin(&pair[1]).abs_diff(at))?;
         let places = |level: &SeriesLevel| &load.places[level.from..level.to];
-        Some((at, moved::causes(points, places(&nearest[0]), places(&nearest[1]))))
+        Some((at, changes::causes(points, places(&nearest[0]), places(&nearest[1]))))
     });
     causes.collect()
 }

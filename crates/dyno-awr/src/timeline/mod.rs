@@ -3,9 +3,9 @@
 
 mod anomaly;
 mod causes;
+mod changes;
 mod correlate;
 mod levels;
-mod moved;
 mod order;
 mod plans;
 mod point;
@@ -16,9 +16,9 @@ mod tests;
 use std::collections::BTreeMap;
 
 pub use anomaly::{Anomaly, OddFigure};
+pub use changes::AwrRateDeviation;
 pub use correlate::Correlated;
 pub use levels::{AwrLevelChange, AwrLevelSpan};
-pub use moved::AwrRateDeviation;
 pub use point::{AwrSeriesKey, AwrTimelinePoint};
 pub use rates::{AwrObject, AwrRateKind, AwrRateSubject, Rates};
 

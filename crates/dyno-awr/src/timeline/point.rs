@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 
 use super::{MEASURES, Rates};
-use crate::moment::moment;
 use crate::number::PrintedNumber;
 use crate::report::{AwrReport, AwrReportKind};
 use crate::row::{AwrOutputRow, AwrValue};
 use crate::table::AwrFormat;
+use crate::timestamp::parse_timestamp;
 
 /// Identifies the reports that belong to one timeline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,5 +111,5 @@ fn classes(report: &AwrReport) -> BTreeMap<String, f64> {
 /// A cluster's report has the times of its instances only.
 fn at(report: &AwrReport, name: &str) -> Option<DateTime> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get(name));
-    moment(report.word(name).or_else(|| of_instance().map(String::as_str))?)
+    parse_timestamp(report.word(name).or_else(|| of_instance().map(String::as_str))?)
 }

@@ -235,7 +235,7 @@ fn events_are_compared_with_the_few_reports_that_do_not_stand_out() {
         .collect();
     let level_map = levels::find(&points);
     let odd = [0, 1, 2, 3, 4, 6, 8, 9, 10, 11];
-    let moved_of = |odd: &[usize]| moved::moved(&points, 6, odd, &level_map);
+    let moved_of = |odd: &[usize]| changes::moved(&points, 6, odd, &level_map);
     assert_eq!(moved_of(&odd).unwrap()[0].subject.name, "log file sync");
     let all: Vec<usize> = (0..12).collect();
     assert_eq!(moved_of(&all), None, "there is no report to compare with");

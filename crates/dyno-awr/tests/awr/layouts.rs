@@ -261,7 +261,7 @@ fn other_languages() {
     let german = TEXT.replace("-Mar-24", "-Mrz-24");
     let report = read_clean(&german);
     assert_eq!(
-        dyno_awr::moment(report.word("begin_time").unwrap()).unwrap().to_string(),
+        dyno_awr::parse_timestamp(report.word("begin_time").unwrap()).unwrap().to_string(),
         "2024-03-05T10:00:00"
     );
     let report = read(&TEXT.replace("05-Mar-24", "05-Xyz-24"));

@@ -279,9 +279,9 @@ fn months_in_other_languages_are_the_same_moments() {
     ];
     let times = |report: &AwrReport| {
         let words = ["begin_time", "end_time", "startup_time"]
-            .map(|name| report.word(name).and_then(dyno_awr::moment));
+            .map(|name| report.word(name).and_then(dyno_awr::parse_timestamp));
         let of_instances =
-            report.instances.iter().flat_map(|i| i.words.values().map(|w| dyno_awr::moment(w)));
+            report.instances.iter().flat_map(|i| i.words.values().map(|w| dyno_awr::parse_timestamp(w)));
         (words, of_instances.collect::<Vec<_>>())
     };
     for_each_report(|real, found| {

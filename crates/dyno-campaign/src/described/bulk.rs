@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use dyno_engine::{ObjectKind, Target, TargetError};
 use dyno_record::BulkLoadResult;
-use dyno_workload::own::{CustomWorkload, DescribedTable, OwnBulk};
+use dyno_workload::custom::{CustomWorkload, DescribedTable, OwnBulk};
 
-use super::{book, create, finish};
+use super::{create, finish, state_tables};
 
 /// Recreates the table that `workload` loads, and the tables that are emptied before each run. Then flushes
 /// pending writes, so that those of one run do not fall into the next.
@@ -35,7 +35,7 @@ pub(crate) fn make_empty(target: &dyn Target, workload: &CustomWorkload) -> Resu
 /// Recreates a table without rows and indexes.
 fn recreate_table(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
     for there in target.find(ObjectKind::Table, &[table.name()])? {
-        book::execute_all(target, &[target.table_words().drop_table(&there.name)])?;
+        state_tables::execute_all(target, &[target.table_words().drop_table(&there.name)])?;
     }
     create::create(target, table)
 }
@@ -44,7 +44,7 @@ fn recreate_table(target: &dyn Target, table: &DescribedTable) -> Result<(), Tar
 fn create_indexes(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
     let statements: Vec<String> =
         table.indexes(&target.table_words()).into_iter().map(|index| index.sql).collect();
-    book::execute_all(target, &statements).map_err(|error| create::error_at_table(table, error))
+    state_tables::execute_all(target, &statements).map_err(|error| create::error_at_table(table, error))
 }
 
 /// Flushes the table to disk; returns the duration, s.

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::pool::{self, BreakOff, LoadConnector};
 use dyno_engine::{ColumnType, Fill, RowBatch, Target, TargetError};
-use dyno_workload::own::{CustomWorkload, DescribedTable};
+use dyno_workload::custom::{CustomWorkload, DescribedTable};
 
-use super::book;
+use super::state_tables;
+use crate::campaign_context::CampaignContext;
 use crate::event::{CampaignEvent, LoadEvent};
-use crate::lead::CampaignContext;
 
 /// Approximate size of a part, bytes: large enough that commits cost little, small enough that a rollback is
 /// quick.
@@ -55,7 +55,7 @@ pub(super) fn fill(
     let tables = workload.tables();
     let mut pieces = Vec::new();
     for (place, table) in tables.iter().enumerate().filter(|(_, table)| !table.is_filled_by_runs()) {
-        let stored_parts = book::stored_parts(target, workload, table.name())?;
+        let stored_parts = state_tables::stored_parts(target, workload, table.name())?;
         let missing = gaps(table.rows(), &stored_parts);
         let cut = |(first, rows)| split_rows(first, rows, part_rows(table));
         pieces.extend(missing.into_iter().flat_map(cut).map(|(first, rows)| RowRange {
@@ -72,7 +72,7 @@ pub(super) fn fill(
     pool::run(&Fillers(target), connections, pieces.len(), &lead.cancel, &|filler, job| {
         let RowRange { table, first, rows } = pieces[job];
         let table = &tables[table];
-        let note = book::insert_part_sql(workload, table.name(), first, rows);
+        let note = state_tables::insert_part_sql(workload, table.name(), first, rows);
         let part = RowBatch {
             table: table.name(),
             columns: table.columns(),
@@ -103,7 +103,8 @@ fn is_part_stored(
     first: u64,
     rows: u64,
 ) -> bool {
-    book::stored_parts(target, workload, table.name()).is_ok_and(|parts| parts.contains(&(first, rows)))
+    state_tables::stored_parts(target, workload, table.name())
+        .is_ok_and(|parts| parts.contains(&(first, rows)))
 }
 
 /// Number of rows in a part of `table`.

@@ -1,13 +1,13 @@
 //! Completes a load after its rows are written: creates keys and indexes, gathers statistics, verifies.
 
 use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind, pool};
-use dyno_workload::own::{CustomWorkload, DescribedTable};
+use dyno_workload::custom::{CustomWorkload, DescribedTable};
 
-use super::book::query_rows;
 use super::create::error_at_table;
 use super::fill::{Fillers, connections};
+use super::state_tables::query_rows;
+use crate::campaign_context::CampaignContext;
 use crate::event::{CampaignEvent, LoadEvent};
-use crate::lead::CampaignContext;
 
 /// Creates keys and indexes, gathers statistics, and verifies the rows.
 pub(super) fn index_and_verify(

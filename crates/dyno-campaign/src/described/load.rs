@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
-use super::book::{self, TableLoadEntry, TableLoadStage};
 use super::create::create;
+use super::state_tables::{self, TableLoadEntry, TableLoadStage};
 use super::{drop, fill, finish};
+use crate::campaign_context::CampaignContext;
+use crate::custom_data;
 use crate::event::{CampaignEvent, LoadEvent, WorkloadSetup};
-use crate::lead::CampaignContext;
-use crate::own_data;
 
 /// Which existing tables may be dropped to make room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn load(
     replace: Replace,
 ) -> Result<WorkloadSetup, TargetError> {
     let began = Instant::now();
-    let mut stored_entry = book::read_entry(target, workload)?;
+    let mut stored_entry = state_tables::read_entry(target, workload)?;
     if let Some(entry) = &stored_entry {
         let is_good = entry.matches_workload(workload)
             && matches!(entry.state, TableLoadStage::Rows | TableLoadStage::Loaded);
@@ -62,9 +62,9 @@ pub(crate) fn load(
         let finished = finish::index_and_verify(lead, target, workload, parallel);
         lead.emit(CampaignEvent::Load(LoadEvent::Over));
         finished?;
-        book::set_stage(target, workload, TableLoadStage::Setup)?;
-        report.statements = own_data::set_up(lead, target, workload)?;
-        book::set_stage(target, workload, TableLoadStage::Loaded)?;
+        state_tables::set_stage(target, workload, TableLoadStage::Setup)?;
+        report.statements = custom_data::set_up(lead, target, workload)?;
+        state_tables::set_stage(target, workload, TableLoadStage::Loaded)?;
     }
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
@@ -110,15 +110,15 @@ fn create_tables(
         return Err(TargetError::new(TargetErrorKind::Data, fault.to_string()).hint(hint));
     }
     if stored_entry.is_none() {
-        book::insert_entry(target, workload)?;
+        state_tables::insert_entry(target, workload)?;
     }
     for (place, table) in tables.iter().enumerate() {
         if !is_noted(table.name()) {
-            book::add_table(target, workload, table.name(), place)?;
+            state_tables::add_table(target, workload, table.name(), place)?;
         }
         // Tables that runs fill are created before each run.
         if !is_there(table.name()) && !table.is_filled_by_runs() {
-            book::execute_all(target, &[book::delete_parts_sql(workload, table.name())])?;
+            state_tables::execute_all(target, &[state_tables::delete_parts_sql(workload, table.name())])?;
             create(target, table)?;
         }
     }

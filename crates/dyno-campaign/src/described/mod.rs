@@ -4,7 +4,6 @@
 //! written in one transaction with its entry there. So a killed load continues after its last complete part,
 //! and no row is written twice.
 
-mod book;
 mod bulk;
 mod create;
 mod drop;
@@ -12,6 +11,7 @@ mod fill;
 mod finish;
 mod load;
 mod require;
+mod state_tables;
 
 pub(crate) use bulk::{complete_bulk_load, make_empty};
 pub(crate) use drop::{inventory, tear_down};

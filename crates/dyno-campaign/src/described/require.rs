@@ -1,16 +1,16 @@
 //! Checks whether the tables on a target match their description.
 
 use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::CustomWorkload;
+use dyno_workload::custom::CustomWorkload;
 
-use super::book::{self, TableLoadEntry, TableLoadStage, describe_tables};
+use super::state_tables::{self, TableLoadEntry, TableLoadStage, describe_tables};
 
 /// Whether the tables of `workload` exist; otherwise the scale of existing other tables, if there are any.
 pub(crate) fn holds(
     target: &dyn Target,
     workload: &CustomWorkload,
 ) -> Result<Result<(), Option<u64>>, TargetError> {
-    Ok(match book::read_entry(target, workload)? {
+    Ok(match state_tables::read_entry(target, workload)? {
         Some(entry) if entry.matches_workload(workload) && entry.state == TableLoadStage::Loaded => Ok(()),
         Some(entry) => Err(Some(entry.scale)),
         None => Err(None),
@@ -28,7 +28,7 @@ pub(crate) fn require(target: &dyn Target, custom_workload: &CustomWorkload) -> 
     let name = custom_workload.name();
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
-    match book::read_entry(target, custom_workload)? {
+    match state_tables::read_entry(target, custom_workload)? {
         None => wrong(format!("the tables of {name} do not exist"), "`dyno load` creates and fills them"),
         Some(entry) if !entry.matches_workload(custom_workload) => wrong(
             difference(&entry, custom_workload),

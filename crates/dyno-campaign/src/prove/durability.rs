@@ -12,10 +12,10 @@ use dyno_record::{RunRecord, StartedRun, Status};
 
 use super::kill::{self, KILL_WITHIN, KillOutcome, KillSettings, Killer, Signal, WindowNotifier};
 use super::with_updates;
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, ProofEvent};
 use crate::hooks::HookedRunWatch;
-use crate::lead::CampaignContext;
 use crate::measure::run_stamp;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;

@@ -8,9 +8,9 @@ use dyno_drive::RunListener;
 use dyno_drive::prove::AckLedger;
 use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind};
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, ProofEvent};
-use crate::lead::CampaignContext;
 
 /// Longest wait for a command, and for sessions to notice that the server is gone.
 pub(super) const KILL_WITHIN: Duration = Duration::from_secs(120);

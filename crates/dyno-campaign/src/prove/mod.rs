@@ -6,9 +6,9 @@ mod updates;
 
 use dyno_plan::Plan;
 
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, ProofEvent};
-use crate::lead::CampaignContext;
 
 pub use durability::{Durability, DurabilityVerdict, durability};
 pub use kill::{CommandOutputSink, KillSettings};

@@ -13,10 +13,10 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::RunRecord;
 
 use super::with_updates;
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, ProofEvent};
 use crate::hooks::HookedRunWatch;
-use crate::lead::CampaignContext;
 use crate::measure::run_stamp;
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;

@@ -9,9 +9,9 @@ use dyno_plan::Plan;
 use dyno_plan::study::PIECES;
 
 use super::order::StudyDefinition;
+use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, StudyEvent};
-use crate::lead::CampaignContext;
 use crate::shell::{Shell, ShellExit, ShellOutcome};
 
 /// The environment variable that marks processes of a study.

@@ -1,10 +1,10 @@
 //! Shows the commands of a study, and asks for consent before the first one runs.
 
 use super::order::StudyDefinition;
+use crate::campaign_context::CampaignContext;
 use crate::consent::{consent_file, contains_mark, store_mark};
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::lead::CampaignContext;
 
 /// Asks for consent to the study's commands. Consent that was given once, with the same parameters and
 /// folder, stays valid.

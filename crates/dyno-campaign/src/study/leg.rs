@@ -10,7 +10,7 @@ use dyno_record::{Identity, PartOf, PointSetting, RepositoryError, RunRecord, Sw
 use super::command::StudyCommandContext;
 use super::device;
 use super::journal::{StudyJournalEvent, StudyUndoScope};
-use super::left_over;
+use super::leftover_settings;
 use super::walk::StudyRunner;
 use crate::drop::drop_data;
 use crate::error::Error;
@@ -192,7 +192,7 @@ impl StudyRunner<'_> {
             let Some(run) = &measured.run else { continue };
             let platform = match self.repository.load(run) {
                 Err(RepositoryError::NoRecord { .. }) => None,
-                loaded => left_over::record_settings(&loaded?),
+                loaded => leftover_settings::record_settings(&loaded?),
             };
             let (Some(platform), of) = (platform, self.legs[measured.leg].variant) else { continue };
             match (group(of) == group(variant), &first) {
@@ -202,8 +202,8 @@ impl StudyRunner<'_> {
             }
         }
         let Some(first) = first else { return Ok(()) };
-        let now = left_over::platform_settings(identity, &dyno_host::facts(&[]));
-        let left = left_over::leftover_settings(&first, &now, &others);
+        let now = leftover_settings::platform_settings(identity, &dyno_host::facts(&[]));
+        let left = leftover_settings::leftover_settings(&first, &now, &others);
         match left.is_empty() {
             true => Ok(()),
             false => {

@@ -16,24 +16,24 @@
 //! | `concluded` | the conclusion from what was measured |
 
 mod command;
-mod concluded;
+mod conclusion;
 mod consent;
-mod course;
 mod device;
+mod event_filter;
+mod execution;
 mod journal;
-mod left;
-mod left_over;
+mod leftover_process;
+mod leftover_settings;
 mod leg;
 mod order;
 mod progress;
-mod quiet;
 mod restore;
 mod resumed;
 mod steps;
 mod walk;
 
-pub use concluded::conclusion;
-pub use course::{StudyEnd, StudyOutcome, resume, run};
+pub use conclusion::conclusion;
+pub use execution::{StudyEnd, StudyOutcome, resume, run};
 pub use order::{StudyDefinition, home};
 pub use resumed::{find, latest};
 pub use steps::steps;

@@ -8,8 +8,8 @@ use dyno_plan::{HookSettings, Plan, PlanSource, SweepSettings, read};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
+use crate::campaign_context::RunLabels;
 use crate::error::Error;
-use crate::lead::RunLabels;
 
 /// The plan key that variants must not set if the user gives it as an option.
 const TARGET: &str = "target.url";

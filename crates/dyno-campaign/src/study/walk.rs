@@ -5,13 +5,13 @@ use dyno_plan::study::StudyLeg;
 use dyno_record::{Repository, SweepId};
 
 use super::command::StudyCommandRunner;
+use super::event_filter::QuietListener;
 use super::journal::{Journal, StudyJournalEntry, StudyJournalEvent};
 use super::order::StudyDefinition;
 use super::progress::StudyProgress;
-use super::quiet::QuietListener;
+use crate::campaign_context::{CampaignContext, Consent};
+use crate::campaign_control::CampaignControl;
 use crate::error::Error;
-use crate::lead::{CampaignContext, Consent};
-use crate::steer::CampaignControl;
 
 pub(super) struct StudyRunner<'a> {
     pub(super) lead: &'a CampaignContext<'a>,

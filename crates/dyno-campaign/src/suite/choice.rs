@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dyno_plan::PlanErrors;
-use dyno_workload::own::suite::{self, Test};
+use dyno_workload::custom::suite::{self, Test};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

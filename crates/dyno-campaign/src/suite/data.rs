@@ -3,11 +3,11 @@
 use dyno_engine::DataState;
 use dyno_plan::Plan;
 
+use crate::campaign_context::CampaignContext;
 use crate::drop::drop_data;
 use crate::error::Error;
-use crate::lead::CampaignContext;
 use crate::targets::ReachedTargets;
-use crate::{data, described, own};
+use crate::{custom_workloads, data, described};
 
 /// Stands for the data of the block workload in a list of folders.
 const CLASSIC: &str = "";
@@ -42,7 +42,10 @@ pub(super) fn there_before(
             }
         }
         for plan in distinct(own) {
-            for custom_workload in own::distinct_workloads(&own::read_workloads(plan, lead.engines.specs)?) {
+            for custom_workload in custom_workloads::distinct_workloads(&custom_workloads::read_workloads(
+                plan,
+                lead.engines.specs,
+            )?) {
                 match reached.named(described::holds(reached.target.as_ref(), custom_workload))? {
                     Ok(()) => existing.push(folder(plan).to_owned()),
                     Err(Some(scale)) if !replace => {

@@ -3,15 +3,15 @@
 use dyno_analyze::conclusion::suite::{SuiteTestInfo, is_of};
 use dyno_plan::{Engines, Plan, sweep, usual};
 use dyno_record::{Repository, RunRecord, Status, SweepId, SweepKind, SweepState};
-use dyno_workload::own::suite::Test;
+use dyno_workload::custom::suite::Test;
 use serde_json::json;
 
 use super::choice::{Depth, SuiteSelection, selected_tests};
-use super::planned::{LOADED, check_page, node_counts, test_for_nodes, test_page, test_plan};
 use super::steps::{self, SuiteStepResults};
+use super::test_plan::{LOADED, check_page, node_counts, test_for_nodes, test_page, test_plan};
 use crate::campaign;
+use crate::campaign_context::RunLabels;
 use crate::error::Error;
-use crate::lead::RunLabels;
 
 /// A test with the plan of its runs.
 pub(super) struct PlannedSuiteTest {

@@ -1,7 +1,7 @@
 //! Sizes the data of storage tests: it must exceed the database's own cache, or only the cache is measured.
 
 use dyno_plan::{BlocksOrBytes, Bytes, Plan, usual};
-use dyno_workload::own::suite::Cache;
+use dyno_workload::custom::suite::Cache;
 
 use super::choice::Depth;
 use super::order::SuiteCampaign;
@@ -59,7 +59,7 @@ mod tests {
     use dyno_plan::{EngineSpec, Engines, PlanSource};
 
     use super::*;
-    use crate::lead::RunLabels;
+    use crate::campaign_context::RunLabels;
     use crate::suite::SuiteSelection;
 
     const ONE: Engines =

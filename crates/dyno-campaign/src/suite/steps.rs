@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_analyze::points::median;
 use dyno_plan::sweep::saturated_at;
-use dyno_workload::own::suite::SuiteTestSessions;
+use dyno_workload::custom::suite::SuiteTestSessions;
 
 use super::choice::Depth;
 

@@ -1,7 +1,7 @@
 //! The number of units in a test's operation, and how long an operation must take to give a result.
 
 use dyno_analyze::conclusion::suite::Least;
-use dyno_workload::own::suite::Test;
+use dyno_workload::custom::suite::Test;
 
 use super::choice::Depth;
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 use dyno_record::now_rfc3339;
 
 use super::Conductor;
-use super::beat::BEAT;
 use super::reading::FAR_EDGE;
+use super::timing::BEAT;
 use super::window::with_overhead;
 use crate::collector::{self, IntervalCollector};
-use crate::crew::WorkerPool;
 use crate::job::DriveOutcome;
-use crate::looks::SnapshotStage;
 use crate::observe::TargetSnapshot;
+use crate::snapshot_status::SnapshotStage;
 use crate::watch::RunEvent;
 use crate::watcher::Watcher;
+use crate::worker_pool::WorkerPool;
 
 /// The usual longest time until all sessions reach a window boundary, s; within it, one snapshot serves all.
 const EDGE_SHARP_S: f64 = 0.03;

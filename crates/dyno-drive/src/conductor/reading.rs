@@ -5,11 +5,11 @@ use std::time::Duration;
 use dyno_record::Counters;
 
 use super::Conductor;
-use super::beat::BEAT;
-use crate::crew::WorkerPool;
+use super::timing::BEAT;
 use crate::job::DriveOutcome;
 use crate::metrics;
 use crate::observe::{SnapshotRequest, TargetSnapshot};
+use crate::worker_pool::WorkerPool;
 
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time. Where sessions keep more
 /// server processes busy than there are processors, the observer's process can wait in the run queue for

@@ -7,10 +7,9 @@ use dyno_plan::Length;
 use dyno_record::Waits;
 
 use super::Conductor;
-use super::beat::BEAT;
+use super::timing::BEAT;
 use crate::collector::IntervalCollector;
 use crate::complete::{CompletedInterval, CumulativeCounters, RunningTotals};
-use crate::crew::WorkerPool;
 use crate::intervals;
 use crate::job::DriveOutcome;
 use crate::observe::TargetSnapshot;
@@ -18,6 +17,7 @@ use crate::samples::WaitCounts;
 use crate::totals;
 use crate::watch::{LiveProgress, RunEvent};
 use crate::watcher::Watcher;
+use crate::worker_pool::WorkerPool;
 
 /// One part in this many of an interval: how long its counters wait for sessions to publish their work.
 const INTERVAL_LAG_SHARE: u64 = 4;

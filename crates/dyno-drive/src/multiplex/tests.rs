@@ -8,7 +8,7 @@ use dyno_workload::blocks::{Operator, PreparedBlockStatements};
 use dyno_workload::{OperationGenerator, Pace, SessionActor, SessionThinkTime, blocks};
 
 use super::*;
-use crate::marks::REFRESH_NS;
+use crate::boundary_marks::REFRESH_NS;
 use crate::recorder::Recorder;
 use crate::scripted::{Act, ScriptedTarget};
 use crate::testing;

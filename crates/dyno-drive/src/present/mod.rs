@@ -12,24 +12,24 @@
 //! | `spread` | the distribution of a figure over time, in bounded memory |
 //! | `record` | the record of an observation |
 
-mod known;
-mod looker;
+mod distribution;
+mod observed;
+mod query_thread;
 mod record;
-mod spread;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dyno_engine::patience::PendingAnswer;
+use dyno_engine::bounded_query::PendingAnswer;
 use dyno_engine::{Cancel, Clock, Target, TargetError, TargetErrorKind};
 use dyno_record::{Identity, RunRecord, SeriesChunk, SeriesPoint, StartedRun};
 
 use crate::complete::CumulativeCounters;
-use crate::far::{RemoteHost, RemoteHostThread};
+use crate::remote_hosts::{RemoteHost, RemoteHostThread};
 use crate::thread::NO_THREAD;
-use known::ObservationState;
-use looker::{ObservationReading, ObservationThread, SharedRemoteHost};
+use observed::ObservationState;
+use query_thread::{ObservationReading, ObservationThread, SharedRemoteHost};
 
 /// How often the coordinator checks for events while it waits.
 const BEAT: Duration = Duration::from_millis(50);

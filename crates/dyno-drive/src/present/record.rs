@@ -9,11 +9,11 @@ use dyno_record::{
 };
 
 use super::ObservationJob;
-use super::known::ObservationState;
+use super::observed::ObservationState;
 use crate::cover::Cover;
-use crate::far::RemoteHost;
 use crate::hosts;
 use crate::metrics::{self, MetricMap};
+use crate::remote_hosts::RemoteHost;
 
 /// The record before the first reading.
 pub(super) fn draft(present: &ObservationJob) -> RunRecord {

@@ -13,7 +13,7 @@ mod scene;
 mod stalls;
 mod window;
 
-pub use crate::witness::AckLedger;
+pub use crate::ack_recorder::AckLedger;
 pub use figure::ProofFigure;
 pub use rows::{RowComparison, RowVersionBaseline};
 pub use window::window;

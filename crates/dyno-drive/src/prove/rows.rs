@@ -9,7 +9,7 @@ use dyno_engine::data::UpdateValues;
 use dyno_engine::{Target, TargetError, TargetErrorKind};
 use dyno_plan::DataSpec;
 
-use crate::witness::AckLedger;
+use crate::ack_recorder::AckLedger;
 
 /// The most rows that a proof can hold in memory, at 12 bytes and a bit for each.
 pub const ROWS_MAX: u64 = 100_000_000;

@@ -9,13 +9,13 @@ use dyno_plan::engine::{EngineSpec, UrlForm};
 use dyno_plan::{DataSpec, Engines, Plan, PlanSource};
 use dyno_record::RunRecord;
 
+use crate::ack_recorder::AckLedger;
 use crate::job::{DriveJob, TargetContext};
 use crate::run::run;
 use crate::scripted::{
     Act, Ledger, LedgerSpan, NOTICED_NS, OperationScript, Pass, ScriptedClock, ScriptedTarget,
 };
 use crate::watch::{RunEvent, RunListener};
-use crate::witness::AckLedger;
 
 /// The engine of every scene.
 const ENGINES: Engines = Engines(&[EngineSpec::plain(

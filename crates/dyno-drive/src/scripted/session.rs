@@ -12,7 +12,7 @@ use dyno_engine::{
 };
 use dyno_workload::ClassId;
 
-use super::books::{DelayedCounters, REDO_BYTES_PER_ROW, ScriptedCounters};
+use super::counters::{DelayedCounters, REDO_BYTES_PER_ROW, ScriptedCounters};
 use super::ledger::{Ledger, LedgerEntry, LedgerStep};
 use super::{Act, OperationScript, Pass};
 

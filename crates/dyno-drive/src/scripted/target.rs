@@ -14,7 +14,7 @@ use dyno_engine::{
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
 
-use super::books::{DelayedCounters, ScriptedCounters, ScriptedObserver};
+use super::counters::{DelayedCounters, ScriptedCounters, ScriptedObserver};
 use super::ledger::Ledger;
 use super::session::{PANIC, ScriptedSession, kinds};
 use super::{OperationScript, Pass};

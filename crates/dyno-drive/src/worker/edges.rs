@@ -5,11 +5,11 @@ use dyno_plan::Connect;
 use dyno_workload::Pace;
 
 use super::{NO_OPERATION, SessionWorker, WorkerExit};
+use crate::boundary_marks::{REFRESH_NS, SessionMark};
 use crate::counts::ThreadCounts;
-use crate::life::LifetimeCounts;
-use crate::looks::SnapshotStage;
-use crate::marks::{REFRESH_NS, SessionMark};
+use crate::lifetime_counts::LifetimeCounts;
 use crate::shared::DrivePhase;
+use crate::snapshot_status::SnapshotStage;
 
 /// The window boundary between two phases: its begin (0), its end (1), or none. A session that was in one
 /// operation during the whole window is at its end.

@@ -6,13 +6,13 @@
 mod filler;
 mod order;
 mod permutation;
-mod spot;
+mod spot_check;
 
 pub use dyno_plan::mix;
 pub use filler::{Filler, UpdateValues};
 pub use order::{neighbours_fault, order_fault, order_keys, sorted_fault};
 pub use permutation::Permutation;
-pub use spot::{SPOT_ROWS, row_fault, spot_keys};
+pub use spot_check::{SPOT_ROWS, row_fault, spot_keys};
 
 /// The most rows of its own that one session keeps; their keys are above the loaded ones.
 pub const OWN_ROWS: u64 = 1_000;

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_host::far::{self, HostSource, Now, SourceError, SourceErrorKind};
+use dyno_host::remote::{self, HostSource, Now, SourceError, SourceErrorKind};
 use dyno_plan::HostUrl;
 
 use super::source::{AgentSource, FoundAgent};
 use crate::coding::{decode, encode};
+use crate::discovery::{CALL_FOR, version_mismatch};
 use crate::error::FleetError;
 use crate::limits::{HOSTS_MAX, PROTOCOL};
 use crate::messages::{AgentCall, AgentHello, Leader};
-use crate::roll_call::{CALL_FOR, version_mismatch};
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::{Access, Wire};
 
@@ -40,12 +40,12 @@ struct Inner {
 impl NatsAgents {
     /// Creates the finder for `group`, on the NATS server that `access` returns.
     pub fn new(access: NatsAccessProvider, group: String, version: String) -> Self {
-        let leader = crate::gather::this_leader();
+        let leader = crate::reservation::this_leader();
         Self { inner: Arc::new(Inner { access, group, version, leader, wire: Mutex::default() }) }
     }
 }
 
-impl far::Agents for NatsAgents {
+impl remote::Agents for NatsAgents {
     fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn HostSource>, SourceError> {
         let (inner, wanted, shown) = (Arc::clone(&self.inner), url.host.clone(), url.to_string());
         Ok(Box::new(AgentSource {

@@ -1,7 +1,7 @@
 //! The messages exchanged with an agent that only observes. Each request is self-contained, because such an
 //! agent knows nothing about runs.
 
-use dyno_host::far::{HostDescription, HostPlace, RemoteTime, TimedHostSnapshot};
+use dyno_host::remote::{HostDescription, HostPlace, RemoteTime, TimedHostSnapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::Leader;

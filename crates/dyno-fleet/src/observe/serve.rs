@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use dyno_engine::Cancel;
-use dyno_host::far::{HostPlace, LocalHost};
+use dyno_host::remote::{HostPlace, LocalHost};
 
 use super::messages::{AgentObserverReply, AgentObserverRequest, check};
 use crate::agent_event::{AgentEvent, AgentEventSink};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_host::far::{
+use dyno_host::remote::{
     HostDescription, HostPlace, HostSource, Now, SourceError, SourceErrorKind, TimedHostSnapshot,
 };
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::MySqlConnectConfig;
 use super::failure::MySqlConnectFailure;
-use super::greet::{self, Login, MySqlHandshake};
+use super::handshake::{self, Login, MySqlHandshake};
 use super::{ed25519, explain, rsa};
 use crate::wire::{MySqlConnection, MySqlFieldReader, MySqlWireError, message, refused};
 
@@ -60,7 +60,7 @@ pub(super) fn authenticate(
         proof: &proof,
         attributes: &attributes,
     };
-    greet::log_in(&mut connection.line.out, sequence, wanted, &login);
+    handshake::log_in(&mut connection.line.out, sequence, wanted, &login);
     connection.line.send()?;
     for _ in 0..ROUNDS_MAX {
         let (their_sequence, range) = connection.line.receive()?;

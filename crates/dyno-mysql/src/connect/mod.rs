@@ -10,7 +10,7 @@ mod ed25519;
 mod explain;
 mod failure;
 mod from_url;
-mod greet;
+mod handshake;
 mod option_file;
 mod rsa;
 mod secure;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::config::{MySqlConnectConfig, MySqlSslMode, ResultMetadata};
 use super::dial::dial;
 use super::failure::MySqlConnectFailure;
-use super::greet::{self, capability};
+use super::handshake::{self, capability};
 use super::{auth, explain, tls};
 use crate::wire::{MySqlConnection, MySqlWireError};
 use dyno_engine::TargetError;
@@ -38,8 +38,8 @@ fn open(
 ) -> Result<MySqlConnection, MySqlConnectFailure> {
     let mut connection = MySqlConnection::from_stream(stream);
     let body = connection.next_body()?;
-    let hello = greet::MySqlHandshake::read(body)?;
-    let mut wanted = greet::requested_capabilities(&hello)?;
+    let hello = handshake::MySqlHandshake::read(body)?;
+    let mut wanted = handshake::requested_capabilities(&hello)?;
     if config.result_metadata == ResultMetadata::Each {
         wanted &= !(capability::CACHE_METADATA | capability::OPTIONAL_METADATA);
     }
@@ -54,12 +54,12 @@ fn open(
     };
     if encrypt {
         wanted |= capability::SSL;
-        greet::ask_for_tls(&mut connection.line.out, sequence, wanted);
+        handshake::ask_for_tls(&mut connection.line.out, sequence, wanted);
         connection.line.send()?;
         sequence += 1;
         connection = encrypted(connection, address, config)?;
     }
-    connection.has_metadata_flag = greet::has_metadata_flag(wanted);
+    connection.has_metadata_flag = handshake::has_metadata_flag(wanted);
     let secure = encrypt || matches!(address, Address::Unix(_));
     auth::authenticate(&mut connection, &hello, wanted, sequence, config, name, secure)?;
     connection.greeting = hello.greeting;

@@ -7,7 +7,7 @@
 
 use dyno_record::{Counter, CounterReading, Snapshot};
 
-use super::super::own::MySqlSessionStatus;
+use super::super::own_connections::MySqlSessionStatus;
 use super::portable::MySqlCounterFacts;
 
 /// Fills [`Snapshot::own`] with the work of `sessions` and of the `observer`.

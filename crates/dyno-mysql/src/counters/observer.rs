@@ -8,7 +8,7 @@ use dyno_record::{Counter, CounterReading, RELOADED, SETTINGS, SHAPE, Snapshot};
 use super::super::connect::MySqlConnectConfig;
 use super::super::identity::{shown, started};
 use super::super::layout::{READ_ONLY, settle};
-use super::super::own::{self, MySqlSessionStatus, SharedSessionRegistry, lock_registry};
+use super::super::own_connections::{self, MySqlSessionStatus, SharedSessionRegistry, lock_registry};
 use super::super::wire::{MySqlConnection, MySqlError, TextRow};
 use super::company;
 use super::histogram;
@@ -181,7 +181,7 @@ impl Observer for MySqlObserver {
         for source in ALL.iter().filter(|source| !self.missing.contains_key(source.name)) {
             let counts = source.name == STATUS.name;
             if counts {
-                own = own::read_session_status(&mut self.connection)?;
+                own = own_connections::read_session_status(&mut self.connection)?;
                 self.commits = own.transactions();
                 tell(Counting::Asked);
             }

@@ -1,7 +1,7 @@
 //! Identifies the server and whether it accepts writes, to distinguish several targets of one run.
 
 use super::super::wire::MySqlConnection;
-use super::{life, settings};
+use super::{lifetime, settings};
 use dyno_engine::{CounterScope, TargetError};
 
 const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
@@ -12,7 +12,7 @@ pub(crate) fn instance(connection: &mut MySqlConnection) -> Result<CounterScope,
     let Some(place) = rows.first().and_then(|row| row.get(0)).map(str::to_owned) else {
         return Err(TargetError::database("the server does not report its identity"));
     };
-    let server = format!("{place} {}", life::started(connection)?);
+    let server = format!("{place} {}", lifetime::started(connection)?);
     Ok(CounterScope { servers: vec![server], scope: String::new(), server_wide: &[] })
 }
 

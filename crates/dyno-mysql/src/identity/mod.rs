@@ -6,7 +6,7 @@ mod durability;
 mod facts;
 mod host;
 mod instance;
-mod life;
+mod lifetime;
 mod preflight;
 mod privileges;
 mod room;
@@ -22,7 +22,7 @@ use dyno_engine::TargetError;
 
 pub(super) use host::is_server;
 pub(super) use instance::{instance, reads_only};
-pub(super) use life::{life, log_file, started};
+pub(super) use lifetime::{life, log_file, started};
 pub(super) use preflight::preflight;
 pub(super) use settings::shown;
 pub(super) use statement_limit::statement_limit;

@@ -5,7 +5,7 @@ use dyno_plan::DataSpec;
 use super::super::wire::MySqlConnection;
 use super::keys::{check_keys, check_secondary, table_error};
 use super::quote::literal;
-use super::spot;
+use super::spot_check;
 use super::tables::{MySqlRowShape, TestTable};
 use dyno_engine::layout::RowText;
 use dyno_engine::row::first;
@@ -53,9 +53,9 @@ pub(super) fn measure(
         return Err(table_error(&name, &fault));
     }
     let mut text = RowText::new(spec, table, shape.column_bytes);
-    spot::check_positions(connection, table, shape, &mut text, spec.seed)?;
+    spot_check::check_positions(connection, table, shape, &mut text, spec.seed)?;
     if table.has_keys() {
-        spot::check_order(connection, table, shape, spec.seed)?;
+        spot_check::check_order(connection, table, shape, spec.seed)?;
     }
     check_secondary(connection, spec, table)?;
     let rows = connection.simple(&format!(

@@ -10,8 +10,8 @@
 //! of which is a round trip.
 
 mod answer;
-mod books;
 mod columns;
+mod packets;
 mod procedures;
 mod ready;
 mod session;
@@ -19,8 +19,8 @@ mod simple;
 mod slice;
 mod statements;
 mod template;
-mod texts;
 mod thread;
+mod transaction_counts;
 
 use dyno_engine::SessionSetup;
 use dyno_engine::session::SessionSetting;

@@ -6,7 +6,7 @@ use super::slice::MySqlSliceCalls;
 use super::template::MySqlRequestTemplate;
 use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::MySqlConnectConfig;
-use crate::own::{SharedSessionRegistry, lock_registry};
+use crate::own_connections::{SharedSessionRegistry, lock_registry};
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::error::ALLOW_WRITES;
 use dyno_engine::net::Breaker;

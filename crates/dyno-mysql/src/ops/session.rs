@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::{MySqlReplyReader, MySqlStatementResult};
-use super::books::MySqlAckLedger;
 use super::columns::MySqlRowReader;
+use super::packets::MySqlControlPackets;
 use super::ready::{MySqlPreparedSession, open_session_connection, prepare};
-use super::texts::MySqlControlPackets;
 use super::thread;
+use super::transaction_counts::MySqlAckLedger;
 use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::MySqlConnectConfig;
 use crate::layout::{MySqlLoadMethod, filler::write};
-use crate::own::{self, MySqlSessionStatusReply, SharedSessionRegistry, lock_registry};
+use crate::own_connections::{self, MySqlSessionStatusReply, SharedSessionRegistry, lock_registry};
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
@@ -204,7 +204,7 @@ impl MySqlSession {
         let written =
             write(&mut self.ready.connection, way, &part, bulk.maker().as_mut(), &Cancel::default());
         if written.is_ok() {
-            self.ledger.record_slice(own::MySqlAckCounts {
+            self.ledger.record_slice(own_connections::MySqlAckCounts {
                 operations: 1,
                 extra_transactions: 0,
                 rows_read: 0,
@@ -367,7 +367,7 @@ impl Session for MySqlSession {
 
     fn close(self: Box<Self>) {
         let Self { mut ready, breaker, sessions, .. } = *self;
-        let share = own::read_session_status(&mut ready.connection).ok();
+        let share = own_connections::read_session_status(&mut ready.connection).ok();
         lock_registry(&sessions).remove_session(ready.connection.id(), share);
         ready.connection.close_within(CLOSE_WAIT);
         breaker.release();
@@ -390,7 +390,7 @@ impl Slices for MySqlSession {
         let result = calls.run(connection, ops, values).map_err(|error| slice_error(error.into_op()))?;
         let rows_written = result.rows_updated + result.churned.0 + result.churned.1;
         let (operations, rows_read) = (ops.len() as u64, result.rows_read.iter().sum());
-        self.ledger.record_slice(own::MySqlAckCounts {
+        self.ledger.record_slice(own_connections::MySqlAckCounts {
             operations,
             extra_transactions: 0,
             rows_read,

@@ -12,7 +12,7 @@ use oracledb::{Config, Connection};
 
 use super::config::OracleConnectConfig;
 use super::explain;
-use crate::shelter::catch_driver_panic;
+use crate::driver_panics::catch_driver_panic;
 use dyno_engine::TargetError;
 
 /// The name of the threads that open connections.

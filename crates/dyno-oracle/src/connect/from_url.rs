@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
+use super::client_settings::{located, without_effect};
 use super::config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
-use super::surroundings::{located, without_effect};
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
 use dyno_engine::{OpenOptions, Secret, TargetError};

@@ -10,8 +10,8 @@ mod histogram;
 mod observer;
 mod observer_reads;
 mod portable;
+mod run_constants;
 mod sources;
-mod standing;
 
 pub(super) use observer::OracleObserver;
 pub(super) use sources::{OracleInstanceContext, is_rac, sessions_in, unreadable};

@@ -12,8 +12,8 @@ use super::company::OracleForeignActivity;
 use super::histogram;
 use super::observer_reads::OracleObserverReads;
 use super::portable::{OracleCounterFacts, fill};
+use super::run_constants;
 use super::sources::{OracleCounterSource, OracleInstanceContext, STATISTICS, granted_name};
-use super::standing;
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// Reads the counters of one database.
@@ -118,7 +118,7 @@ impl Observer for OracleObserver {
                 snapshot.epochs.insert(format!("instance.{number}.start"), start.to_owned());
             }
         }
-        standing::fill(&self.connection, &mut snapshot)?;
+        run_constants::fill(&self.connection, &mut snapshot)?;
         fill(&mut snapshot, &self.facts);
         if let Some(reads) = &self.reads {
             reads.fill(&mut snapshot);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use dyno_workload::own::example::EXAMPLES;
-use dyno_workload::own::{CustomWorkload, DescribedStatement, InvariantTiming, WorkloadChoice};
+use dyno_workload::custom::example::EXAMPLES;
+use dyno_workload::custom::{CustomWorkload, DescribedStatement, InvariantTiming, WorkloadChoice};
 
 use super::{Sent, scan_binds};
 use crate::ops::call_block;

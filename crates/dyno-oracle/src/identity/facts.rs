@@ -7,8 +7,8 @@ use super::super::connection::OracleConnection;
 use super::super::counters::{OracleInstanceContext, is_rac, unreadable};
 use super::super::layout::{Tablespace, survey, tablespace};
 use super::super::sql;
+use super::session_identity::{OracleSessionIdentity, read_session_identity};
 use super::settings::{self, ServerSettings};
-use super::who::{OracleSessionIdentity, read_session_identity};
 use super::{host, profile, version};
 use dyno_engine::{DataState, TargetError, WorkloadNeeds};
 

@@ -7,8 +7,8 @@ use super::super::connect::OracleConnectConfig;
 use super::super::connection::OracleConnection;
 use super::super::counters::OracleInstanceContext;
 use super::super::sql;
+use super::session_identity::{OracleSessionIdentity, read_session_identity};
 use super::settings;
-use super::who::{OracleSessionIdentity, read_session_identity};
 use dyno_engine::{CounterScope, TargetError};
 
 /// Counters of background processes, which belong to no container:

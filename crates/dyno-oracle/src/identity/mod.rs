@@ -12,9 +12,9 @@ mod preflight;
 mod profile;
 mod profile_limits;
 mod room;
+mod session_identity;
 mod settings;
 mod statement_limit;
-mod who;
 
 use dyno_record::Identity;
 
@@ -29,7 +29,7 @@ pub(super) use preflight::preflight;
 pub(super) use settings::shaping_of;
 pub(super) use statement_limit::statement_limit;
 
-use who::read_session_identity;
+use session_identity::read_session_identity;
 
 /// Product, version and settings of the database.
 pub(super) fn identify(

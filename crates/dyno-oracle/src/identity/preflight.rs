@@ -66,7 +66,10 @@ pub(super) mod tests {
     /// MiB of tables.
     pub(in super::super) fn facts(role: &str) -> OraclePreflightFacts {
         OraclePreflightFacts {
-            session: super::super::who::OracleSessionIdentity { role: role.to_owned(), ..Default::default() },
+            session: super::super::session_identity::OracleSessionIdentity {
+                role: role.to_owned(),
+                ..Default::default()
+            },
             version: String::new(),
             release: (19, 21),
             settings: ServerSettings::of(&[("db_cache_size", "1073741824")]),

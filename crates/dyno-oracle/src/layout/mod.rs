@@ -14,11 +14,11 @@ mod create;
 mod drop;
 pub(super) mod filler;
 mod finish;
+pub(super) mod leftover_rows;
 mod meta;
-pub(super) mod own_rows;
 mod rows;
 mod session;
-mod spot;
+mod spot_check;
 mod tables;
 mod tablespace;
 mod verify;
@@ -33,7 +33,7 @@ use dyno_engine::layout::{LoadSteps, ParallelLoad};
 use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, RowVersion, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
-pub(super) use spot::spot_check;
+pub(super) use spot_check::spot_check;
 pub(super) use tables::{check_block_bytes, names_and_binds};
 pub(super) use tablespace::{Tablespace, tablespace};
 

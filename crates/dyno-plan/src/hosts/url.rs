@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::wrong::HostError;
+use super::error::HostError;
 use crate::escape::{ADDRESS, WORD, decode, encode};
 
 /// How Dyno observes a host.

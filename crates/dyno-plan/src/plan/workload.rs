@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::concurrent_workloads::OwnRate;
 use super::field::words;
-use super::sides::OwnRate;
 use crate::phases::{RateCurve, RatePhase};
 use crate::units::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan};
 

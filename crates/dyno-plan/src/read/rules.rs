@@ -2,12 +2,12 @@
 
 mod engines;
 mod load;
-mod own;
 mod sizes;
 mod sweep;
 mod targets;
+mod workload_keys;
 
-pub use own::is_of_method;
+pub use workload_keys::is_of_method;
 
 use crate::engine::Engines;
 use crate::plan::Plan;
@@ -34,7 +34,7 @@ pub(super) static RULES: [Rule; 37] = [
         paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.count", "target.weights"],
         check: |plan, _| targets::idle_target(plan),
     },
-    Rule { paths: own::OF_THE_METHOD, check: |plan, _| own::own_transactions(plan) },
+    Rule { paths: workload_keys::OF_THE_METHOD, check: |plan, _| workload_keys::own_transactions(plan) },
     Rule {
         paths: &["workload.lookup_pct", "workload.scan_pct", "workload.secondary_pct"],
         check: |plan, _| load::shares_of_reads(plan),
@@ -55,7 +55,7 @@ pub(super) static RULES: [Rule; 37] = [
             "workload.beside_sessions",
             "workload.beside_rate",
         ],
-        check: |plan, _| own::beside(plan),
+        check: |plan, _| workload_keys::beside(plan),
     },
     Rule {
         paths: &["workload.think_every", "workload.rate"],

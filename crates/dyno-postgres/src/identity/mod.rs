@@ -7,7 +7,7 @@ mod durability;
 mod facts;
 mod host;
 mod instance;
-mod life;
+mod lifetime;
 mod limits_set;
 mod preflight;
 mod room;
@@ -20,7 +20,7 @@ use super::wire::PostgresConnection;
 use dyno_engine::TargetError;
 
 pub(super) use instance::{instance, reads_only};
-pub(super) use life::life;
+pub(super) use lifetime::life;
 pub(super) use preflight::preflight;
 pub(super) use settings::shown;
 

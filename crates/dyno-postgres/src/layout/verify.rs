@@ -8,7 +8,7 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::PostgresConnection;
 use super::keys::{KEYS, check_keys, check_secondary, table_error};
-use super::spot::check_order;
+use super::spot_check::check_order;
 use super::tables::{COLUMN_BYTES, TestTable};
 use dyno_engine::layout::{RowText, checked_key, text_columns};
 use dyno_engine::row::first;

@@ -13,8 +13,8 @@ use crate::grid::{Grid, GridCell, GridHead};
 use crate::imported_metrics;
 use crate::load_profile;
 use crate::report::Report;
+use crate::run_facts::LISTED_MAX;
 use crate::run_rows;
-use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {

@@ -2,7 +2,7 @@
 
 use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
-use dyno_analyze::whose::{MARK, unmarked};
+use dyno_analyze::attribution::{MARK, unmarked};
 
 use super::{ExportError, ReportRequest, csv};
 use crate::answer::answer_grid;

@@ -4,7 +4,7 @@
 mod cpu;
 mod curve;
 mod distribution;
-mod heat;
+mod heatmap;
 mod multiples;
 mod petal;
 mod ramp;
@@ -13,11 +13,11 @@ mod throughput;
 mod time;
 mod waits;
 
+use dyno_analyze::attribution::{legend, marked_metrics};
 use dyno_analyze::number::ABSENT;
 use dyno_analyze::points::{
     AxisValue, Estimate, MeasuredCurve, MeasuredPoint, Points, Repeat, SESSIONS, SettingAxis as PointAxis,
 };
-use dyno_analyze::whose::{legend, marked_metrics};
 use dyno_record::{RecordKind, RunRecord};
 
 use crate::chart::Chart;
@@ -36,7 +36,7 @@ pub fn of_run(record: &RunRecord) -> Vec<Chart> {
     }
     let mut charts: Vec<Option<Chart>> = vec![
         time::throughput(record),
-        heat::heat(record),
+        heatmap::heat(record),
         time::latency(record),
         distribution::histogram(record),
     ];

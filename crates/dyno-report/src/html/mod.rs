@@ -4,14 +4,14 @@
 //! scripts every chart and table is still present. The only script adds convenience. The policy contains its
 //! hash, so that no injected script can run.
 
-mod around;
 mod charts;
-mod closely;
 mod flame;
 mod grid;
 mod page;
+mod page_frame;
 mod pages;
 mod platform;
+mod run_details;
 mod sheets;
 mod suite;
 mod summary;

@@ -12,12 +12,12 @@ use crate::driver_hosts::driver_hosts_grid;
 use crate::report::Report;
 use crate::reported::ReportedOverview;
 use crate::request::ReportRequest;
+use crate::run_facts::LISTED_MAX;
 use crate::run_rows;
-use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{HOLE, PageFrame, around, closely, grid, platform, sheets, suite, summary};
+use super::{HOLE, PageFrame, grid, page_frame, platform, run_details, sheets, suite, summary};
 
 /// Sections after the answer: anchor and title.
 const SECTIONS: [(&str, &str); 11] = [
@@ -63,7 +63,7 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
     };
     let body = html! {
         (sheets::sheets(&summary::summary(report, request, &title)))
-        (around::header("Dyno report", &title, &about))
+        (page_frame::header("Dyno report", &title, &about))
         main {
             section id="answer" class=(tone(report, answer.has_result)) {
                 p class="line" { (clean(&answer.line)) }
@@ -100,13 +100,13 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
                 section id="results" { h2 { "Results" } (results(report)) }
             }
             @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
-                section id="closely" { (closely::closely(record, report)) (closely::profile(record)) (charts(&report.close_charts)) (closely::tables(record)) }
+                section id="closely" { (run_details::closely(record, report)) (run_details::profile(record)) (charts(&report.close_charts)) (run_details::tables(record)) }
             }
             @if let Some(record) = report.shown().filter(|_| shown("imported")) {
-                section id="imported" class="foreign" { (closely::imported(record)) }
+                section id="imported" class="foreign" { (run_details::imported(record)) }
             }
             @if shown("audit") {
-                section id="audit" { h2 { "Audit" } (closely::audit(report)) }
+                section id="audit" { h2 { "Audit" } (run_details::audit(report)) }
             }
             section id="differed" { h2 { "Differences" } (platform::difference_block(report)) }
             section id="platform" { h2 { "Platform" } (platform::platform(report)) }
@@ -121,7 +121,7 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
         div id="tip" role="status" hidden {}
         (hole)
     };
-    around::page(frame, &title, &body)
+    page_frame::page(frame, &title, &body)
 }
 
 /// Load profile and top timed events of imported database reports.

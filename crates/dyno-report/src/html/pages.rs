@@ -8,7 +8,7 @@ use crate::plot::Plot;
 use crate::text::clean;
 
 use super::sheets::{self, Sheets};
-use super::{PageFrame, around, charts, grid};
+use super::{PageFrame, charts, grid, page_frame};
 
 /// One part of a page.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,7 @@ fn render_page(
 ) -> String {
     let body = html! {
         @if let Some(first) = first { (sheets::sheets(first)) }
-        (around::header("Dyno", title, &html! { (clean(about)) }))
+        (page_frame::header("Dyno", title, &html! { (clean(about)) }))
         main {
             @for section in sections {
                 section {
@@ -66,5 +66,5 @@ fn render_page(
         }
         div id="tip" role="status" hidden {}
     };
-    around::page(frame, title, &body).into_string()
+    page_frame::page(frame, title, &body).into_string()
 }

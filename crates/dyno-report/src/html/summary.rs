@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use dyno_analyze::attribution::mark;
 use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_analyze::number::{ABSENT, fixed};
 use dyno_analyze::points::phrase;
 use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
-use dyno_analyze::whose::mark;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
 
 use crate::answer::answer_short;

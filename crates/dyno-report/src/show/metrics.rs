@@ -1,6 +1,6 @@
 //! All metrics with units, and reasons for absent ones.
 
-use dyno_analyze::whose::{is_marked, mark, marked_metrics, scope_words};
+use dyno_analyze::attribution::{is_marked, mark, marked_metrics, scope_words};
 use dyno_record::{Attribution, Metric, RunRecord, Unit};
 
 use super::lists::{more, pairs};

@@ -19,7 +19,8 @@ use crate::style::{Paint, Style};
 use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 use crate::{
-    beside, calibration_text, imported_metrics, learned, load_profile, loaded, own, phases, profile,
+    calibration_text, concurrent, custom_workload, imported_metrics, learned_costs, load_profile, loaded,
+    phases, profile,
 };
 
 /// Maximum outages shown; the record contains the others.
@@ -68,22 +69,23 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("targets", crate::by_target::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
         (
-            beside::TITLE,
-            beside::beside(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+            concurrent::TITLE,
+            concurrent::beside(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (
             loaded::TITLE,
             loaded::loaded(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (
-            own::TITLE,
-            own::transactions(record).map_or_else(String::new, |grid| {
-                format!("{}{}", TextTable::from(&grid).render(inner), own::lines(record, inner))
+            custom_workload::TITLE,
+            custom_workload::transactions(record).map_or_else(String::new, |grid| {
+                format!("{}{}", TextTable::from(&grid).render(inner), custom_workload::lines(record, inner))
             }),
         ),
         (
-            learned::TITLE,
-            learned::learned(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+            learned_costs::TITLE,
+            learned_costs::learned(record)
+                .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (phases::TITLE, phases_text(record, inner)),
         ("service time", ops::distribution(record, inner)),

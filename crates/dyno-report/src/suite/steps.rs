@@ -64,7 +64,7 @@ fn part(test: &SuiteTestResult, columns: &[StepColumn]) -> Grid {
 fn value(step: &SuiteTestStep, name: &str) -> String {
     let Some(value) = step.figures.get(name).copied() else { return ABSENT.to_owned() };
     let text = if name.ends_with("_us") { time_us(value) } else { figure(value) };
-    dyno_analyze::whose::mark(text, step.marked.iter().any(|marked| marked == name))
+    dyno_analyze::attribution::mark(text, step.marked.iter().any(|marked| marked == name))
 }
 
 /// Cost of one operation, by the names of the analysis.

@@ -8,7 +8,7 @@
 
 pub(crate) mod figures;
 mod live;
-pub(crate) mod spread;
+pub(crate) mod summary;
 
 pub use live::{WatchLive, watch_lines};
-pub use spread::watch_text;
+pub use summary::watch_text;

@@ -189,7 +189,7 @@ fn table(trend: &Trend) -> Grid {
             (at + 1).to_string(),
             point.run.clone(),
             moment(&point.started_at),
-            dyno_analyze::whose::mark(figure(point.value), point.marked),
+            dyno_analyze::attribution::mark(figure(point.value), point.marked),
             change,
         ];
         grid.row(cells.iter().map(|text| GridCell::text(text)).collect());

@@ -4,7 +4,7 @@
 mod hooks;
 mod interrupt;
 mod method;
-mod pulse;
+mod publish_timing;
 mod statements;
 
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use dyno_plan::Connect;
 use hooks::SqliteSessionHooks;
 use interrupt::SqliteInterrupter;
 pub(crate) use method::blocks;
-pub(crate) use pulse::QUIET_NS;
-use pulse::SqlitePublishTimer;
+pub(crate) use publish_timing::QUIET_NS;
+use publish_timing::SqlitePublishTimer;
 use statements::SqliteSessionStatements;
 
 /// A connection with its statements, declared in the order in which they must be dropped.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dyno_engine::seen::StatementOrder;
+use dyno_engine::executed_statements::StatementOrder;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadCommand {

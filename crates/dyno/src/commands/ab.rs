@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::compare;
 use crate::cli::{AbArgs, CommonArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{answers, context, fleet, words};
+use crate::{answers, context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow::Result<Exit> {
     // An invalid gate is reported before the runs, not after them.
@@ -32,7 +32,7 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
     }
     let conclusion = ended.conclusion.as_ref();
     if let Some(conclusion) = conclusion {
-        words::show(&conclusion.line, 0, talk)?;
+        event_messages::show(&conclusion.line, 0, talk)?;
     }
     let ids = |side: &str| {
         let is_on_side = |part: &dyno_record::PartOf| part.side.as_deref() == Some(side);

@@ -8,9 +8,9 @@ use dyno_record::AcceptanceVerdict;
 use serde_json::{Value, json};
 
 use crate::cli::{Check, CommonArgs, MarkArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 /// Format version of `--record` files.
 const RECORD_VERSION: u32 = 1;

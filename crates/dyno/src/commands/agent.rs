@@ -9,13 +9,13 @@ use dyno_fleet::{
     serve,
 };
 use dyno_plan::{HostUrl, Plan};
-use dyno_workload::own::SentFolders;
+use dyno_workload::custom::SentFolders;
 
 use super::{agent_config, collect};
 use crate::cli::AgentArgs;
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 use crate::{fleet, signals};
 
 /// Environment variables with the rank: Kubernetes Indexed Job, Slurm, Open MPI, MPICH.

@@ -8,9 +8,9 @@ use dyno_engine::Cancel;
 use dyno_report::number::span_s;
 
 use crate::cli::{Calibrate, CommonArgs, DEFAULT_PLAN, MarkArgs};
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::progress::StepProgress;
-use crate::talk::Console;
 use crate::{context, signals};
 
 pub(super) fn run(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyhow::Result<Exit> {

@@ -10,9 +10,9 @@ use dyno_report::html::pages;
 use dyno_report::{capacity_sections, capacity_text};
 
 use crate::cli::{CapacityArgs, CommonArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &CapacityArgs, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::accept;
 use crate::cli::{Check, CommonArgs, MarkArgs};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &Check, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;

@@ -11,9 +11,9 @@ use dyno_record::{Fleet, Repository, RepositoryError, RunRecord, StartedRun};
 use serde_json::json;
 
 use crate::cli::{Collect, CommonArgs};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 use crate::{context, fleet};
 
 /// Reason stored in a record of a run that lost its controller.

@@ -13,9 +13,9 @@ use serde_json::json;
 
 use crate::answers::for_sides;
 use crate::cli::{self, CommonArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &cli::Compare, talk: &Console) -> anyhow::Result<Exit> {
     let judge = args.rules.judge()?;

@@ -7,9 +7,9 @@ use dyno_engine::DropItem;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, Drop, MarkArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{ask, context, words};
+use crate::{context, event_messages, prompt};
 
 pub(super) fn run(common: &CommonArgs, args: &Drop, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
@@ -30,7 +30,7 @@ pub(super) fn run(common: &CommonArgs, args: &Drop, talk: &Console) -> anyhow::R
         names.extend(items.iter().map(named));
         left.extend(stays.iter().map(|item| {
             let mut name = named(item);
-            name["why"] = words::reason_kept(item).into();
+            name["why"] = event_messages::reason_kept(item).into();
             name
         }));
     }
@@ -49,13 +49,14 @@ fn confirm_drop(holdings: &TargetObjects, talk: &Console) -> Result<bool, Error>
     let table = dyno_report::drop_table(&rows.collect::<Vec<_>>(), &talk.style());
     talk.show(&table).map_err(failed)?;
     for item in &holdings.left {
-        talk.say(&format!("stays: {} {}: {}", item.kind, item.name, words::reason_kept(item)));
+        talk.say(&format!("stays: {} {}: {}", item.kind, item.name, event_messages::reason_kept(item)));
     }
     if !std::io::stdin().is_terminal() {
         return Err(Error::usage("drop needs a confirmation, and there is no terminal", "--yes"));
     }
     let (count, url) = (holdings.items.len(), &holdings.url);
-    let agreed = ask::confirm(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;
+    let agreed =
+        prompt::confirm(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;
     if !agreed {
         talk.say(&format!("nothing was removed from {url}"));
     }

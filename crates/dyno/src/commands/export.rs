@@ -8,10 +8,10 @@ use dyno_report::SeriesCsv;
 use serde::Serialize;
 
 use crate::cli::{CommonArgs, Export};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::StdoutWriter;
-use crate::talk::Console;
 
 #[derive(Serialize)]
 struct Line {

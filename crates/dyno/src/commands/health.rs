@@ -11,9 +11,9 @@ use dyno_report::{health_grid, health_table};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, Health};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 /// Comment at the top of a generated expectations file.
 const HEAD: &str = "\

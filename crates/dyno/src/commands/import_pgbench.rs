@@ -3,14 +3,14 @@
 use std::io::Read as _;
 
 use dyno_plan::PlanErrors;
-use dyno_workload::own::pgbench::{
+use dyno_workload::custom::pgbench::{
     BUILTINS, ImportedWorkload, PgbenchOptions, PgbenchScript, builtin, import,
 };
 
 use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportPgbench};
+use crate::console::Console;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 /// Maximum bytes of a script.
 const BYTES_MAX: u64 = 4 << 20;

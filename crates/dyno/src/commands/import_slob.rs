@@ -6,10 +6,10 @@ use dyno_plan::conf::{self, ImportedPlan, ParameterMapping, ParameterNote};
 use dyno_plan::{PlanErrors, PlanFile};
 
 use crate::cli::{CommonArgs, ImportSlob};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() {

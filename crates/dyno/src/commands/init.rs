@@ -3,10 +3,10 @@
 use dyno_plan::{EngineSpec, READY, TargetUrl};
 
 use crate::cli::{CommonArgs, Init};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
     if let Some(name) = &args.workload {

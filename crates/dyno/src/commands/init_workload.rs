@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use dyno_workload::own::example::EXAMPLES;
+use dyno_workload::custom::example::EXAMPLES;
 
 use crate::cli::Init;
+use crate::console::Console;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(name: &str, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
     let example = EXAMPLES.iter().find(|example| example.name == name);

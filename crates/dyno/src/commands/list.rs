@@ -7,9 +7,9 @@ use dyno_record::{Filter, Repository, RunState, RunSummary, SweepId, SweepSummar
 use serde::Serialize;
 
 use crate::cli::{CommonArgs, List};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &List, talk: &Console) -> anyhow::Result<Exit> {
     let status = status(args)?;

@@ -5,9 +5,9 @@ use dyno_engine::LoadReport;
 use serde_json::{Value, json};
 
 use crate::cli::{CommonArgs, LoadArgs, MarkArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &LoadArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;

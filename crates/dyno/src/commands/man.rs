@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Man};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(args: &Man, talk: &Console) -> anyhow::Result<Exit> {
     let Some(dir) = &args.dir else {

@@ -47,9 +47,9 @@ mod watch;
 mod workload;
 
 use crate::cli::{Cli, CliCommand, CommonArgs, Prove, WorkloadCommand};
+use crate::console::Console;
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 /// Executes the command of the command line.
 pub(crate) fn run(cli: &Cli, talk: &Console) -> anyhow::Result<Exit> {

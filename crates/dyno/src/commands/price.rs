@@ -11,10 +11,10 @@ use dyno_report::{costs_grid, price_grid, price_plot};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, PriceArgs as Args};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 /// The example that `--init` writes.
 const EXAMPLE: &str = "\

@@ -9,10 +9,10 @@ use dyno_report::{EXPORTERS, ExportError, Report, ReportExporter, ReportRequest,
 
 use super::price;
 use crate::cli::{self, CommonArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::StdoutWriter;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &cli::ReportArgs, talk: &Console) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;

@@ -1,8 +1,8 @@
 //! `dyno run`: executes one run, from plan to stored record.
 
 use crate::cli::{CommonArgs, RunArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 use crate::{context, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &RunArgs, talk: &Console) -> anyhow::Result<Exit> {

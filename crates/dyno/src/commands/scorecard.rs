@@ -11,10 +11,10 @@ use dyno_report::{
 
 use super::price;
 use crate::cli::{CommonArgs, ScorecardArgs};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> anyhow::Result<Exit> {
     let figure = ScorecardFigure::from_name(&args.figure).ok_or_else(|| {

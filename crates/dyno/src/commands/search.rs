@@ -6,9 +6,9 @@ use dyno_campaign::search::{SearchDimension, search};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, SearchArgs};
+use crate::console::Console;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
-use crate::{answers, context, fleet, words};
+use crate::{answers, context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
@@ -32,7 +32,7 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
         "line": conclusion.line,
     }))?;
     talk.show("\n")?;
-    words::show(&conclusion.line, 0, talk)?;
+    event_messages::show(&conclusion.line, 0, talk)?;
     talk.show(&format!("\n{}", dyno_report::answer_text(&answers, &talk.style())))?;
     let id = &finished.id;
     let Some(why) = &finished.stopped else {

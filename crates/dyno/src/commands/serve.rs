@@ -8,13 +8,13 @@ use dyno_campaign::repository_path;
 use dyno_engine::Cancel;
 use dyno_record::private_file::open_secret_warning;
 use dyno_serve::{ConnectionLimits, ReadyWorkload, ServeError, ServeTargetList, Setup, TlsFiles, UserRole};
-use dyno_workload::own::example::EXAMPLES;
+use dyno_workload::custom::example::EXAMPLES;
 
 use crate::cli::{CommonArgs, Serve};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::signals;
-use crate::talk::Console;
 
 /// Interval between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(200);

@@ -7,9 +7,9 @@ use dyno_report::{Answered, ResultRow};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, ShowArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{answers, context, words};
+use crate::{answers, context, event_messages};
 
 pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
@@ -35,7 +35,11 @@ pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyho
             if !named {
                 talk.json(&Answered::of(one))?;
             }
-            talk.show(&if args.table { words::card(one, &style) } else { dyno_report::show(one, &style) })?;
+            talk.show(&if args.table {
+                event_messages::card(one, &style)
+            } else {
+                dyno_report::show(one, &style)
+            })?;
         }
         many => {
             if !named {

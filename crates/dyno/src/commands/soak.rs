@@ -7,9 +7,9 @@ use dyno_record::RunRecord;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, SoakArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{context, fleet, words};
+use crate::{context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &SoakArgs, talk: &Console) -> anyhow::Result<Exit> {
     let mut common = common.clone();
@@ -32,13 +32,13 @@ pub(super) fn run(common: &CommonArgs, args: &SoakArgs, talk: &Console) -> anyho
 fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Console) -> anyhow::Result<()> {
     let ConclusionFigures::Soak(soak) = &conclusion.figures else { return Ok(()) };
     let style = talk.style();
-    talk.show(&words::card(record, &style))?;
+    talk.show(&event_messages::card(record, &style))?;
     talk.show("\n")?;
     talk.show(&dyno_report::minute_table(&soak.parts, &style))?;
     talk.show("\n")?;
     let findings = conclusion.sentences();
     for finding in &findings {
-        words::show(finding, 2, talk)?;
+        event_messages::show(finding, 2, talk)?;
     }
     talk.json(&json!({
         "answers": CurveSummaries::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,

@@ -8,9 +8,9 @@ use dyno_report::suite_list;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, MarkArgs, SuiteArgs, SuiteCommand, SuiteTestArgs};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 use crate::{context, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyhow::Result<Exit> {

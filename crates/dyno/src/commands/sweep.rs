@@ -11,10 +11,10 @@ use dyno_report::number::span_s;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, MarkArgs, SweepArgs};
+use crate::console::Console;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
-use crate::{context, fleet, words};
+use crate::{context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyhow::Result<Exit> {
     let order = match &args.resume {
@@ -59,7 +59,8 @@ fn show(order: &SweepCampaign, talk: &Console) -> anyhow::Result<Exit> {
     for (i, (step, point)) in steps.iter().enumerate() {
         let same = layout.replace(point.layout) == Some(point.layout);
         let load = if same { "" } else { "  (loads its data first, if missing)" };
-        let settings: Vec<_> = point.settings.iter().map(|(key, value)| words::setting(key, value)).collect();
+        let settings: Vec<_> =
+            point.settings.iter().map(|(key, value)| event_messages::setting(key, value)).collect();
         talk.show(&format!("{:>5}  {}  repeat {}{load}", i + 1, settings.join(", "), step.repeat))?;
     }
     let runs: Vec<_> = steps
@@ -92,7 +93,7 @@ fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
         let is_told = |finding: &String| answers.curves.iter().any(|curve| curve.sentence() == *finding);
         let findings = swept.conclusion.iter().flat_map(dyno_analyze::Conclusion::sentences);
         for finding in findings.filter(|finding| !is_told(finding)) {
-            words::show(&finding, 2, talk)?;
+            event_messages::show(&finding, 2, talk)?;
         }
     }
     talk.json(&as_json(swept, &points))?;

@@ -6,9 +6,9 @@ use dyno_campaign::select;
 use dyno_record::RunRecord;
 
 use crate::cli::{self, CommonArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) -> anyhow::Result<Exit> {
     if !(args.significance > 0.0 && args.significance <= 0.5) {

@@ -1,9 +1,9 @@
 //! `dyno watch`: observes a running database without load.
 
 use crate::cli::{CommonArgs, WatchArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &WatchArgs, talk: &Console) -> anyhow::Result<Exit> {
     let mut common = common.clone();

@@ -6,7 +6,7 @@ use dyno_campaign::{CampaignBegun, NextRun, RunEnded};
 use dyno_plan::sweep;
 use dyno_record::{CheckStatus, PartOf, PointSetting, RunRecord, Status};
 
-use crate::words;
+use crate::event_messages;
 
 /// Maximum runs in the list.
 const LISTED_MAX: usize = 200;
@@ -128,7 +128,7 @@ fn last_segment(key: &str) -> String {
 }
 
 fn setting_text(setting: &PointSetting) -> String {
-    words::setting(&setting.key, &setting.value)
+    event_messages::setting(&setting.key, &setting.value)
 }
 
 /// Settings that distinguish a run from the others.

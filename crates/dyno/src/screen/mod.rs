@@ -34,8 +34,8 @@ use ratatui::crossterm::event;
 use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use crate::console::Console;
 use crate::signals;
-use crate::talk::Console;
 use keys::KeyAction;
 use state::ScreenState;
 use view::ScreenStyle;

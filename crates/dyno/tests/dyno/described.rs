@@ -7,7 +7,7 @@ use crate::common::{CommandOutput, TestEnv, wait_until};
 use crate::workload::open;
 use dyno_engine::{Rows, Value};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::{CustomWorkload, WorkloadChoice};
+use dyno_workload::custom::{CustomWorkload, WorkloadChoice};
 
 /// A table with every type, and one with many rows.
 const BANK: &str = r#"

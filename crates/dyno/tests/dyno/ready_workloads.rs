@@ -3,7 +3,7 @@
 
 use crate::common::{TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::example::EXAMPLES;
+use dyno_workload::custom::example::EXAMPLES;
 use serde_json::Value;
 
 /// Few operations, so that a run is short.

@@ -9,7 +9,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, TargetUrl};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::{ActorStep, CustomActor, CustomWorkload, TransactionEnd};
+use dyno_workload::custom::{ActorStep, CustomActor, CustomWorkload, TransactionEnd};
 
 /// The engines of these tests.
 const ENGINES: EngineRegistry = EngineRegistry {
@@ -47,13 +47,13 @@ fn assert_actor_runs(desk: &TestEnv, folder: &str, url: &str) {
     let workload = Arc::new(CustomWorkload::read(&desk.file(folder)).unwrap());
     let target = open(&url.replace("sqlite:", &format!("sqlite:{}/", desk.path().display())));
     let invariants = || -> Vec<u64> {
-        let read_invariant = |single: dyno_workload::own::Single| {
+        let read_invariant = |single: dyno_workload::custom::Single| {
             let statement = Statement::look("invariant", single.sql, &[]);
             let mut session = session(target.as_ref(), [statement].into());
             session.execute(dyno_engine::StatementId(0), &[]).unwrap().rows
         };
         workload
-            .invariants(target.engine(), dyno_workload::own::InvariantTiming::Run)
+            .invariants(target.engine(), dyno_workload::custom::InvariantTiming::Run)
             .unwrap()
             .into_iter()
             .map(read_invariant)

@@ -14,8 +14,8 @@ use super::change::{LISTED, change_cells, change_json as spelled_change, reading
 use super::import::{self, AwrImportMarks};
 use super::{diff_tops, files};
 use crate::cli::{Diff, MarkArgs};
+use crate::console::Console;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(args: &Diff, talk: &Console) -> anyhow::Result<Exit> {
     let wanted = files::input_files(&[args.a.clone(), args.b.clone()])?;

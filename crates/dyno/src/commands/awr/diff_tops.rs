@@ -1,7 +1,7 @@
 //! Top statements and segments of two reports side by side.
 
 use dyno_awr::diff::{AwrDiff, ReadingChange};
-use dyno_awr::tops::{SegmentChange, StatementChange};
+use dyno_awr::top_lists::{SegmentChange, StatementChange};
 use dyno_report::table::{TextColumn, TextTable};
 use dyno_report::{Differences, Style};
 use serde_json::{Value, json};

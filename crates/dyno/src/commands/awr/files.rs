@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use dyno_awr::{AwrError, AwrReport, Issue, Measurement};
 
+use crate::console::Console;
 use crate::exit::{Exit, usage};
 use crate::progress::FilesProgress;
-use crate::talk::Console;
 
 /// Extensions of report files in a directory; files named individually may have any name.
 const ENDINGS: [&str; 7] = ["html", "htm", "txt", "lst", "out", "log", "rpt"];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_awr::{AwrReport, AwrReportKind, moment};
+use dyno_awr::{AwrReport, AwrReportKind, parse_timestamp};
 use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
@@ -129,7 +129,7 @@ pub(super) fn is_dated(report: &AwrReport) -> bool {
 fn begin(report: &AwrReport) -> Option<Timestamp> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
     let text = report.word("begin_time").or_else(|| of_instance().map(String::as_str));
-    let at = text.and_then(moment).and_then(|at| at.to_zoned(TimeZone::UTC).ok());
+    let at = text.and_then(parse_timestamp).and_then(|at| at.to_zoned(TimeZone::UTC).ok());
     at.map(|at| at.timestamp())
 }
 

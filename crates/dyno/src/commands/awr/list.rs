@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use dyno_awr::compat::AwrCompatLayout;
 use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines, section_lists};
-use dyno_awr::{AwrJsonOptions, AwrOutputRow, AwrValue, format, moment};
+use dyno_awr::{AwrJsonOptions, AwrOutputRow, AwrValue, format, parse_timestamp};
 use dyno_record::RepositoryError;
 use dyno_report::number::ABSENT;
 use dyno_report::table::{TextCell, TextColumn, TextTable};
@@ -12,10 +12,10 @@ use dyno_report::table::{TextCell, TextColumn, TextTable};
 use super::{files, import};
 use crate::cli::CommonArgs;
 use crate::cli::{AwrReadArgs, Compat, Format};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::StdoutWriter;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &AwrReadArgs, talk: &Console) -> anyhow::Result<Exit> {
     if args.columns.iter().any(|column| column == "list") {
@@ -270,7 +270,7 @@ fn cluster_cell(columns: &[String], line: &[AwrValue]) -> TextCell {
 
 fn cell(name: &str, value: &AwrValue) -> TextCell {
     match value {
-        AwrValue::Text(text) if name.ends_with("_time") => match moment(text) {
+        AwrValue::Text(text) if name.ends_with("_time") => match parse_timestamp(text) {
             Some(at) => at.strftime("%Y-%m-%d %H:%M").to_string().into(),
             None => text.as_str().into(),
         },

@@ -14,8 +14,8 @@ use std::path::Path;
 use crate::cli::{AwrArgs, AwrCommand};
 
 use crate::cli::{CommonArgs, MarkArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &AwrArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {

@@ -161,6 +161,6 @@ mod tests {
             records().map(|record| RunRecord { started_at: "x".into(), ..record }).try_for_each(put)
         };
         let unpacked = each_packed(undated, |_| Ok(())).unwrap_err();
-        assert!(unpacked.to_string().contains("not a moment"), "{unpacked}");
+        assert!(unpacked.to_string().contains("not a timestamp"), "{unpacked}");
     }
 }

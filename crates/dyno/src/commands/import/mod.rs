@@ -21,9 +21,9 @@ use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecor
 use jiff::Timestamp;
 
 use crate::cli::{self, CommonArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 use map::{ColumnMapping, MapError};
 use plans::Plans;
 use progress::ImportProgress;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::talk::Console;
+use crate::console::Console;
 
 /// Interval between two progress lines.
 const EVERY: Duration = Duration::from_secs(5);

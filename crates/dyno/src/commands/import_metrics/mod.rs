@@ -2,7 +2,7 @@
 
 mod columns;
 mod read;
-mod settle;
+mod run_overlap;
 
 use std::cell::Cell;
 use std::io::Read;
@@ -17,11 +17,11 @@ use serde_json::json;
 use super::import::moment::{self, MomentStyle};
 use super::import::source::ImportFile;
 use crate::cli::{CommonArgs, ImportMetrics};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 use read::{FileMetrics, MetricReadOptions};
-use settle::RunWindowSpan;
+use run_overlap::RunWindowSpan;
 
 pub(super) fn run(common: &CommonArgs, args: &ImportMetrics, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository(common)?;
@@ -145,7 +145,7 @@ fn of_run(
     let when = RunWindowSpan { begin_s: begin.as_nanosecond() as f64 / 1e9, seconds: window.seconds };
     let mut run_metrics: Vec<ImportedMetric> = Vec::new();
     for (name, metrics) in files {
-        let settled = settle::align_to_window(metrics, name, when, period_s)
+        let settled = run_overlap::align_to_window(metrics, name, when, period_s)
             .map_err(|why| usage(format!("{name}: {why}"), ""))?;
         for metric in settled {
             if let Some(other) = run_metrics.iter().find(|other| other.is_same(&metric)) {

@@ -1,19 +1,19 @@
 //! `dyno import-statements`: drafts a workload from the heaviest statements that a database has seen.
 
+mod output;
 mod report;
-mod told;
 
 use std::path::Path;
 
 use dyno_campaign::Error;
-use dyno_engine::seen::{ParameterTypes, StatementQuery};
-use dyno_workload::own::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
+use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
+use dyno_workload::custom::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
 
 use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportStatements, MarkArgs};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &ImportStatements, talk: &Console) -> anyhow::Result<Exit> {
     let name = match &args.into {
@@ -34,8 +34,8 @@ pub(super) fn run(common: &CommonArgs, args: &ImportStatements, talk: &Console) 
     if let (Some(into), Some(made)) = (&args.into, &made) {
         write_folder(into, &made.files, args.force)?;
     }
-    talk.show(&told::tables(&picked, &types, args.sql_text, &talk.style()))?;
-    talk.json(&told::as_json(&picked, &types, args, made.as_ref()))?;
+    talk.show(&output::tables(&picked, &types, args.sql_text, &talk.style()))?;
+    talk.json(&output::as_json(&picked, &types, args, made.as_ref()))?;
     if picked.chosen.is_empty() {
         let hint = match args.awr.is_some() {
             true => {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dyno_awr::AwrReport;
-use dyno_engine::seen::{ObservedStatement, ObservedStatements, PlaceholderStyle, StatementOrder};
+use dyno_engine::executed_statements::{
+    ObservedStatement, ObservedStatements, PlaceholderStyle, StatementOrder,
+};
 
 use crate::exit::usage;
 

@@ -7,11 +7,11 @@ use dyno_campaign::prove::{KillSettings, durability};
 use dyno_record::Status;
 use serde_json::json;
 
-use super::account;
+use super::comparison;
 use crate::cli::{CommonArgs, MarkArgs, ProveDurability};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{context, words};
+use crate::{context, event_messages};
 
 pub(super) fn run(common: &CommonArgs, args: &ProveDurability, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
@@ -39,15 +39,15 @@ pub(super) fn run(common: &CommonArgs, args: &ProveDurability, talk: &Console) -
     talk.json(&json!({
         "proof": "durability", "proved": verdict.is_proved, "verdict": verdict.line, "reasons": verdict.reasons,
         "run": record.id, "server": verdict.server, "settings_off": verdict.settings_off,
-        "account": verdict.account.as_ref().map(account::as_json),
+        "account": verdict.account.as_ref().map(comparison::as_json),
     }))?;
     if let Some(account) = &verdict.account {
-        talk.show(&account::table(account, None, &talk.style()))?;
+        talk.show(&comparison::table(account, None, &talk.style()))?;
     }
     talk.show("\n")?;
-    words::show(&verdict.line, 0, talk)?;
+    event_messages::show(&verdict.line, 0, talk)?;
     for reason in &verdict.reasons {
-        words::show(reason, 2, talk)?;
+        event_messages::show(reason, 2, talk)?;
     }
     talk.say(&format!("the run is stored as {}", record.id));
     Ok(if verdict.is_proved { Exit::Done } else { Exit::Invalid })

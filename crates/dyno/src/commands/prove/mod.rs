@@ -1,13 +1,13 @@
 //! `dyno prove`: one file per proof, and the comparison that two of them print.
 
-mod account;
+mod comparison;
 mod durability;
 mod updates;
 mod window;
 
 use crate::cli::{CommonArgs, Prove};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, prove: &Prove, talk: &Console) -> anyhow::Result<Exit> {
     match prove {

@@ -4,11 +4,11 @@ use dyno_campaign::prove::{UpdateProof, updates};
 use dyno_record::Status;
 use serde_json::{Value, json};
 
-use super::account;
+use super::comparison;
 use crate::cli::{CommonArgs, MarkArgs};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
-use crate::{context, words};
+use crate::{context, event_messages};
 
 pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
@@ -19,7 +19,7 @@ pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
         "recorded_rows_updated": record.whole.as_ref().map(|whole| whole.rows_updated),
     });
     match outcome.proofs.as_slice() {
-        [only] if only.of.is_none() => proof["account"] = account::as_json(&only.account),
+        [only] if only.of.is_none() => proof["account"] = comparison::as_json(&only.account),
         several => proof["targets"] = several.iter().map(as_json).collect(),
     }
     talk.json(&proof)?;
@@ -27,10 +27,10 @@ pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
         if let Some(of) = of {
             talk.show(&format!("{of}\n"))?;
         }
-        talk.show(&account::table(account, *recorded, &talk.style()))?;
+        talk.show(&comparison::table(account, *recorded, &talk.style()))?;
         talk.show("\n")?;
     }
-    words::show(&words, 0, talk)?;
+    event_messages::show(&words, 0, talk)?;
     for reason in &record.reasons {
         talk.say(&format!("the run itself is {}: {reason}", record.status.name()));
     }
@@ -44,6 +44,6 @@ pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
 fn as_json(proof: &UpdateProof) -> Value {
     json!({
         "target": proof.of, "proved": proof.holds(), "recorded_rows_updated": proof.recorded,
-        "account": account::as_json(&proof.account),
+        "account": comparison::as_json(&proof.account),
     })
 }

@@ -7,8 +7,8 @@ use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::json;
 
 use crate::cli::ProveWindow;
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn run(args: &ProveWindow, talk: &Console) -> anyhow::Result<Exit> {
     talk.say("driving a scripted database, some 30 short runs");

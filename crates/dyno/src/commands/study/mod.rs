@@ -18,9 +18,9 @@ use crate::cli::{
     CommonArgs, DEFAULT_PLAN, ListStudies, MarkArgs, ResumeStudy, RunStudy, StudyArgs, StudyCommand,
     WhichStudy,
 };
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &StudyArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {

@@ -4,8 +4,8 @@ use dyno_campaign::study::{StudyDefinition, steps};
 use dyno_plan::study::Need;
 use serde_json::json;
 
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::talk::Console;
 
 pub(super) fn show(order: &StudyDefinition, talk: &Console) -> anyhow::Result<Exit> {
     let study = &order.study;

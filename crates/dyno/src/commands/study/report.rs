@@ -10,9 +10,9 @@ use dyno_report::study_page::{study_csv, study_markdown, study_page};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, ReportStudy};
+use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(common: &CommonArgs, args: &ReportStudy, talk: &Console) -> anyhow::Result<Exit> {
     check(&args.output)?;

@@ -6,18 +6,18 @@ mod tables;
 use std::sync::Arc;
 
 use dyno_campaign::Error;
-use dyno_campaign::own::{StatementCheckReport, read, try_statements};
+use dyno_campaign::custom_workloads::{StatementCheckReport, read, try_statements};
 use dyno_plan::{Plan, PlanErrors, PlanSource};
-use dyno_workload::own::{
+use dyno_workload::custom::{
     CustomWorkload, DescribedTable, InvariantTiming, TransactionFilter, WorkloadChoice,
 };
 use serde_json::{Value, json};
 
 use crate::cli::{CheckWorkload, CommonArgs, MarkArgs};
+use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::Exit;
-use crate::talk::Console;
 use sample::SampleTransaction;
 
 pub(super) fn check(common: &CommonArgs, args: &CheckWorkload, talk: &Console) -> anyhow::Result<Exit> {
@@ -90,7 +90,7 @@ fn as_json(
     engine: &str,
     drawn: &[SampleTransaction],
     tried: &[StatementCheckReport],
-) -> Result<Value, dyno_workload::own::WorkloadError> {
+) -> Result<Value, dyno_workload::custom::WorkloadError> {
     let transactions: Vec<Value> = own
         .described(engine)?
         .iter()

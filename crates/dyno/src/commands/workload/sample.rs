@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dyno_engine::{RequestCompletion, SessionRequest, Value};
-use dyno_workload::own::{CustomActor, CustomWorkload, DescribedTransaction, TransactionEnd, WorkloadError};
+use dyno_workload::custom::{
+    CustomActor, CustomWorkload, DescribedTransaction, TransactionEnd, WorkloadError,
+};
 use serde_json::json;
 
 /// Maximum statements shown of one transaction.

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use dyno_campaign::own::{StatementCheckReport, StatementPlan};
+use dyno_campaign::custom_workloads::{StatementCheckReport, StatementPlan};
 use dyno_plan::TimeSpan;
 use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, indent};
-use dyno_workload::own::{
+use dyno_workload::custom::{
     CustomWorkload, DescribedDraw, DescribedTransaction, InvariantTiming, Rated, WorkloadError,
 };
 

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::look::ScreenStyle;
+use super::style::ScreenStyle;
 use crate::screen::state::ScreenState;
 
 /// Maximum lines of one finding.

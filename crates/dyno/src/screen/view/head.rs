@@ -3,7 +3,7 @@
 use dyno_report::number::{count, span_s};
 use ratatui::text::{Line, Span};
 
-use super::look::{ScreenStyle, pad_right, truncate_clean};
+use super::style::{ScreenStyle, pad_right, truncate_clean};
 use crate::screen::state::{ScreenPhase, ScreenState};
 
 /// Columns of a phase's progress bar.

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, interval, pad_left};
+use super::style::{ScreenStyle, interval, pad_left};
 use crate::screen::state::ScreenState;
 
 /// Upper ends of bands in µs, from one microsecond to two minutes.

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, truncate_clean};
+use super::style::{ScreenStyle, truncate_clean};
 use crate::screen::state::LiveLoad;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, load: &LiveLoad, look: &ScreenStyle, now_s: f64) {

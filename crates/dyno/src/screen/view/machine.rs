@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, interval, pad_right};
+use super::style::{ScreenStyle, interval, pad_right};
 use crate::screen::state::ScreenState;
 
 /// Share from which a processor or device is drawn as busy.

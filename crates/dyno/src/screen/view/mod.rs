@@ -17,9 +17,9 @@ mod head;
 mod help;
 mod latency;
 mod load;
-mod look;
 mod machine;
 mod runs;
+mod style;
 mod throughput;
 mod waits;
 
@@ -28,7 +28,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-pub(crate) use look::ScreenStyle;
+pub(crate) use style::ScreenStyle;
 
 use super::state::{Panel, ScreenState};
 

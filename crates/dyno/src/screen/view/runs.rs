@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, pad_left, pad_right};
+use super::style::{ScreenStyle, pad_left, pad_right};
 use crate::screen::grid::{AuditLevel, CampaignGrid, EndedRunRow, PointStatus};
 use crate::screen::state::ScreenState;
 

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, interval, pad_left, pad_right};
+use super::style::{ScreenStyle, interval, pad_left, pad_right};
 use crate::screen::recent::RecentFigures;
 use crate::screen::state::ScreenState;
 

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{ScreenStyle, pad_left, pad_right};
+use super::style::{ScreenStyle, pad_left, pad_right};
 use crate::screen::state::ScreenState;
 
 const SHOWN: usize = 5;

@@ -3,8 +3,8 @@
 mod charts;
 mod clock;
 mod columns;
+mod json;
 mod page;
-mod spelled;
 mod stacks;
 mod table;
 mod words;
@@ -19,17 +19,15 @@ use serde_json::Value;
 
 use super::files;
 use crate::cli::TimelineArgs;
+use crate::console::Console;
 use crate::exit::{Exit, usage};
-use crate::talk::Console;
 
 pub(super) fn run(args: &TimelineArgs, talk: &Console) -> anyhow::Result<Exit> {
     let form = args.output.as_deref().map(form).transpose()?;
     let (points, outcome) =
         files::collect(&files::input_files(&args.files)?, talk, |report| AwrTimelinePoint::of(&report))?;
     let timelines = timelines(points);
-    talk.json(
-        &timelines.iter().map(|line| spelled::timeline_json(line, args.object_names)).collect::<Value>(),
-    )?;
+    talk.json(&timelines.iter().map(|line| json::timeline_json(line, args.object_names)).collect::<Value>())?;
     let tables: Vec<String> = timelines.iter().map(|timeline| table::text(timeline, talk)).collect();
     talk.show(&tables.join("\n"))?;
     if let (Some(path), Some(form)) = (&args.output, form) {

@@ -11,7 +11,7 @@ use dyno_report::text::{clean, wrap};
 
 use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
 use super::{charts, words};
-use crate::talk::Console;
+use crate::console::Console;
 
 /// Widths in characters: the bar of active sessions, the longest sparkline of a measure, and the text next to
 /// it.
