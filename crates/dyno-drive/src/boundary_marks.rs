@@ -30,6 +30,9 @@ pub(crate) struct SessionMarkBounds {
     /// time and the mark's own time, which is much later if this process was suspended.
     #[serde(default)]
     pub(crate) asked_ns: u64,
+    /// Whether the first mark after the snapshot arrived has been noted; later work is not in it.
+    #[serde(default)]
+    pub(crate) is_complete: bool,
 }
 
 impl SessionMarkBounds {
@@ -37,7 +40,7 @@ impl SessionMarkBounds {
     /// snapshot was requested meanwhile, so it may or may not include this work.
     pub(crate) fn note_visible(&mut self, mark: SessionMark, asked_ns: u64, is_read: bool) {
         match (is_read, &self.low) {
-            (false, _) => *self = Self { low: Some(mark), high: None, asked_ns },
+            (false, _) => *self = Self { low: Some(mark), asked_ns, ..Self::default() },
             // It is unknown what the snapshot included before this session arrived.
             (true, None) => {}
             (true, Some(_)) => self.high = Some(mark),
@@ -48,15 +51,17 @@ impl SessionMarkBounds {
     /// shown nothing since its last note, unless more than `held_back_ns` has passed, for which the server
     /// shows nothing on its own. Work of other sessions is visible at once.
     pub(crate) fn note_answered(&mut self, mark: SessionMark, answered_ns: u64, held_back_ns: Option<u64>) {
-        let Some(low) = &self.low else { return };
+        let Some(low) = self.low.as_ref().filter(|_| !self.is_complete) else { return };
         // A single call that began after the last note was in progress during the whole reading.
         let shown = held_back_ns.is_none_or(|held_back_ns| {
             answered_ns.min(mark.at_ns).saturating_sub(self.asked_ns.min(low.at_ns)) > held_back_ns
                 && mark.life.calls() > low.life.calls() + 1
         });
-        if self.high.is_none() && shown {
+        // Also where a note was made while the counters were read: the operation after it may be included, too.
+        if shown {
             self.high = Some(mark);
         }
+        self.is_complete = true;
     }
 
     /// The most that the snapshot can include.
@@ -107,6 +112,16 @@ mod tests {
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_answered(mark(20, 15), 10, None);
         assert_eq!(commits(&marks), (Some(10), Some(15)));
+    }
+
+    #[test]
+    fn an_operation_after_a_note_during_the_reading_may_be_included() {
+        let mut marks = SessionMarkBounds::default();
+        marks.note_visible(mark(1, 10), 1, false);
+        marks.note_visible(mark(9, 12), 9, true);
+        marks.note_answered(mark(20, 13), 10, None);
+        marks.note_answered(mark(30, 25), 10, None);
+        assert_eq!(commits(&marks), (Some(10), Some(13)));
     }
 
     #[test]

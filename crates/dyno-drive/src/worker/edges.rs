@@ -175,7 +175,7 @@ impl SessionWorker {
             (SnapshotStage::Before, Some(low)) => {
                 !self.publishes || self.clock.now_ns() >= low.at_ns + REFRESH_NS
             }
-            (SnapshotStage::Answered, Some(_)) => !self.publishes && marks.high.is_none(),
+            (SnapshotStage::Answered, Some(_)) => !self.publishes && !marks.is_complete,
         }
     }
 
@@ -184,7 +184,7 @@ impl SessionWorker {
     pub(crate) fn needs_overhead_sync(&self, phase: DrivePhase, session: &dyn Session) -> bool {
         let lacks = |edge: usize| {
             let marks = &self.recorder.marks[edge];
-            marks.low.is_some() && marks.high.is_none()
+            marks.low.is_some() && !marks.is_complete
         };
         !session.knows_overhead() && open_edge(phase).is_some_and(lacks)
     }
