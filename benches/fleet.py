@@ -25,7 +25,7 @@ WORK = {
     "selects of 64 rows": {"workload__work_unit": 64},
     "mix with 30 % updates": {"workload__update_pct": 30, "workload__lookup_pct": 30},
 }
-MERGED = "a_thousand_hosts_of_a_thousand_sessions_are_merged_in_time"
+MERGED = "thousand_simulated_hosts_are_merged_in_time"
 
 
 @contextlib.contextmanager

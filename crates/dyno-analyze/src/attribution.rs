@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_tells_each_marked_figure_once_with_the_largest_share() {
+    fn attribution_legend_lists_each_figure_once_with_largest_share() {
         let mut first_run = fixture::postgres();
         first_run
             .whose

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_of_many_runs_is_told_once() {
+    fn audit_finding_of_many_runs_is_reported_once() {
         use CheckStatus::{Fail, Pass, Warn};
         let mut doubts = AuditWarnings::default();
         (0..35).for_each(|_| doubts.add(&with(&[("physical_reads", Warn), ("commits", Pass)])));

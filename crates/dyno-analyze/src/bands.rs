@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_read_as_the_studies_have_them() {
+    fn latency_band_sentence_and_names_are_exact() {
         let bands = bands(&histogram(&[(300, 12), (700, 47), (1_500, 31), (3_000, 7), (9_000_000, 3)]));
         assert_eq!(sentence(&bands), "47.0 % in 512–1,000 µs, 90.0 % under 2 ms");
         let names: Vec<_> = bands.iter().filter(|b| b.count > 0).map(LatencyBand::name).collect();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_belong_to_the_band_that_begins_there() {
+    fn boundary_latency_belongs_to_the_band_above() {
         let at_edge = bands(&histogram(&[(512, 1)]));
         assert_eq!((at_edge[0].from_us, at_edge[0].to_us), (512, Some(1_000)));
         assert_eq!(bands(&histogram(&[(0, 1)]))[0].name(), "0–1 µs");
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_timed_has_no_bands() {
+    fn empty_histogram_has_no_latency_bands() {
         assert!(bands(&Histogram::new()).is_empty());
         assert_eq!(sentence(&[]), "");
     }
 
     proptest! {
         #[test]
-        fn every_latency_is_in_one_band(latencies in prop::collection::vec((0u64..20_000_000, 1u64..1_000), 1..40)) {
+        fn latency_bands_cover_every_latency_once(latencies in prop::collection::vec((0u64..20_000_000, 1u64..1_000), 1..40)) {
             let histogram = histogram(&latencies);
             let bands = bands(&histogram);
             prop_assert_eq!(bands.iter().map(|band| band.count).sum::<u64>(), histogram.count());

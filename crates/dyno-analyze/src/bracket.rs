@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn it_doubles_then_halves_then_confirms() {
+    fn bracket_search_doubles_halves_and_confirms() {
         let range = SearchRange { from: 1, max: 1_024, resolution_pct: 0, confirm: 3 };
         let (bracket, run) = search(range, |sessions| sessions <= 11);
         assert_eq!(bracket, Bracket { holds: Some(11), breaks: Some(12) });
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_were_luck_are_overturned() {
+    fn lucky_bracket_result_is_overturned_by_confirmation() {
         let range = SearchRange { from: 1, max: 64, resolution_pct: 0, confirm: 3 };
         let mut runs_at_4 = 0;
         let (bracket, _) = search(range, |sessions| {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_everything_may_hold() {
+    fn search_bracket_is_open_when_none_or_all_loads_hold() {
         let range = SearchRange { from: 4, max: 20, resolution_pct: 0, confirm: 2 };
         assert_eq!(search(range, |_| false).0, Bracket { holds: None, breaks: Some(1) });
         assert_eq!(search(range, |_| true).0, Bracket { holds: Some(20), breaks: None });
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sharp_limit_is_found(limit in 0u64..3_000, from in 1u64..3_000, max in 1u64..3_000, pct in 0u32..10, confirm in 1u32..4) {
+        fn search_finds_a_sharp_limit(limit in 0u64..3_000, from in 1u64..3_000, max in 1u64..3_000, pct in 0u32..10, confirm in 1u32..4) {
             let range = SearchRange { from, max, resolution_pct: pct, confirm };
             let (bracket, run) = search(range, |load| load <= limit);
             prop_assert!(run.iter().all(|load| (1..=max).contains(load)));
@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn chance_never_keeps_it_from_ending(answers in proptest::collection::vec(any::<bool>(), 2_000), from in 1u64..100, confirm in 1u32..5) {
+        fn bracket_search_ends_with_random_answers(answers in proptest::collection::vec(any::<bool>(), 2_000), from in 1u64..100, confirm in 1u32..5) {
             let mut answers = answers.into_iter();
             let range = SearchRange { from, max: 200, resolution_pct: 2, confirm };
             let (bracket, run) = search(range, |_| answers.next().unwrap_or(true));

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_without_effect_exists() {
+    fn keys_without_effect_are_valid_plan_keys() {
         for path in KEYS_WITHOUT_EFFECT {
             assert!(keys::find(path).is_some(), "{path}");
         }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_does_not_differ_from_itself_at_another_time() {
+    fn facts_that_change_with_time_are_no_difference_between_runs() {
         let a = fixture::postgres();
         let mut b = a.clone();
         b.id = "20260322-142501-7f3a".into();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_in_order_of_suspicion() {
+    fn differences_are_ordered_by_suspicion() {
         let a = fixture::postgres();
         let mut b = a.clone();
         b.targets[0].identity.version = "16.2".into();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_sides_vary_is_no_difference() {
+    fn settings_varied_on_both_sides_are_no_difference() {
         let a = fixture::postgres();
         let mut more = a.clone();
         more.plan.run.sessions_per_schema = 8;
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn of_imported_records_only_what_is_known_differs() {
+    fn imported_records_differ_only_in_known_settings() {
         let mut a = fixture::postgres();
         a.kind = RecordKind::Import;
         a.imported = Some(dyno_record::ImportSource {

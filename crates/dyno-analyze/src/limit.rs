@@ -136,7 +136,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn limits_read_as_they_are_written() {
+    fn latency_limits_parse_and_round_trip() {
         for (text, shown) in [
             ("p99 <= 2ms", "p99 <= 2ms"),
             ("mean<500us", "mean <= 500us"),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_keeps_limits_and_rate_or_does_not() {
+    fn record_is_judged_by_its_limits_and_rate() {
         let mut record = fixture::sqlite();
         let us = record.ops["all"].response_us.p99.unwrap();
         let limit = |us: f64| format!("p99 <= {}us", us.ceil()).parse::<Limit>().unwrap();

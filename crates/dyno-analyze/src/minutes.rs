@@ -79,7 +79,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn minutes_add_up_and_a_short_rest_is_left_out() {
+    fn minutes_sum_intervals_and_drop_short_remainder() {
         let mut record = fixture::sqlite();
         let point = |i: u32| SeriesPoint {
             at_s: f64::from(i),

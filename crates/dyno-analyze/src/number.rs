@@ -177,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn repeats_decide_how_many_digits_a_headline_has() {
+    fn repeats_spread_decides_digits_of_headline() {
         for (value, spread_pct, expected) in [
             (365_930.0, Some(6.0), 370_000.0),
             (365_930.0, Some(0.5), 366_000.0),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_the_digits_of_their_magnitude() {
+    fn number_of_digits_depends_on_magnitude() {
         let cases = [
             (0.0, "0"),
             (-0.0, "0"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn times_bytes_and_spans_choose_their_unit() {
+    fn times_bytes_and_durations_choose_their_unit() {
         assert_eq!(time_us(61.3), "61.3 µs");
         assert_eq!(time_us(999.6), "1.00 ms");
         assert_eq!(time_us(1_240.0), "1.24 ms");
@@ -243,12 +243,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_read_back(value: u64) {
+        fn displayed_count_parses_back_to_same_value(value: u64) {
             prop_assert_eq!(count(value).replace(',', "").parse::<u64>().unwrap(), value);
         }
 
         #[test]
-        fn figures_stay_within_one_percent(value in 1e-2f64..1e14) {
+        fn displayed_values_are_within_one_percent(value in 1e-2f64..1e14) {
             let read: f64 = figure(value).replace(',', "").parse().unwrap();
             prop_assert!((read - value).abs() <= value * 0.01, "{} is shown as {}", value, read);
         }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_petal_goes_in_order_of_sessions_and_bends_back() {
+    fn petal_is_ordered_by_sessions_and_may_turn_back() {
         let mut records = vec![
             run(1, 64, 0, 150_000.0, 2_600.0),
             run(2, 4, 0, 60_000.0, 500.0),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_within_the_repeats_is_no_bend() {
+    fn decline_within_repeat_variation_is_no_bend() {
         let records = [
             run(1, 4, 0, 100.0, 1.0),
             run(2, 4, 0, 110.0, 1.0),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn both_axes_come_from_one_source() {
+    fn petal_chart_axes_use_one_source() {
         let records = [page_cached()];
         let points = points(&records);
         let measures = iops(&points);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_without_a_latency_of_their_own_are_no_petal() {
+    fn petal_without_device_latency_falls_back_to_client() {
         let mut record = page_cached();
         record.metrics.remove(DEVICE_LATENCY);
         let records = [record];
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_cache_is_told_where_the_audit_saw_it() {
+    fn page_cache_share_is_taken_from_the_audit() {
         let mut record = page_cached();
         crate::judge(&mut record);
         let without = page_cache(&points(std::slice::from_ref(&record)));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cached_load_is_measured_in_operations() {
+    fn petal_of_cached_load_uses_operations_per_second() {
         let mut record = fixture::postgres();
         let hit = Metric::Value { value: 100.0, unit: Unit::Percent };
         record.metrics.insert("buffer_hit_pct".into(), hit);

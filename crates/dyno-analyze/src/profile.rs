@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_is_told_by_its_time_and_not_by_its_share() {
+    fn function_gain_is_judged_by_time_per_operation_not_share() {
         // The same work of `steady`, whose share grows as the rest shrinks.
         let a = run(100_000, &[("steady", 20.0), ("slow", 80.0)]);
         let b = run(200_000, &[("steady", 40.0), ("slow", 60.0)]);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_has_is_told_and_chance_is_not() {
+    fn profile_symbols_in_one_side_only_are_listed_and_noise_is_not() {
         let a = [run(100, &[("x", 50.0), ("y", 1.0)]), run(100, &[("x", 52.0), ("y", 1.2)])];
         let b =
             [run(100, &[("x", 51.0), ("new", 40.0)]), run(100, &[("x", 49.0), ("new", 42.0), (REST, 9.0)])];
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_did_costs_no_operation() {
+    fn cpu_time_of_other_processes_adds_no_operation_cost() {
         let (a, b) = (run(100_000, &[("x", 50.0)]), run(100_000, &[("x", 50.0), ("make", 50.0)]));
         let comparison = gains(&[&a], &[&b]).unwrap();
         assert_eq!(comparison.whole, (50.0, 50.0));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_a_side_has_no_profile() {
+    fn profile_comparison_is_absent_without_both_profiles() {
         let (with, without) = (run(1, &[("x", 1.0)]), fixture::postgres());
         assert_eq!(gains(&[&with], &[&without]), None);
         // Where operations are not counted, only shares are known.

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_draws_are_the_published_ones() {
+    fn first_random_draws_match_published_values() {
         // Seed 1234567, as in the reference implementation's examples.
         let mut random = ResamplingRandom::new(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_last_digits_leave_open_is_no_difference() {
+    fn difference_within_rounding_is_no_difference() {
         assert_eq!(change((0.1, 0.1), (0.2, 0.1)).difference(), None);
         assert!(change((0.1, 0.1), (0.3, 0.1)).differs());
         let thousands = change((16_400.0, 100.0), (16_449.0, 1.0));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_share_of_nothing() {
+    fn percent_change_is_absent_for_zero_or_negative_base() {
         let from_zero = change((0.0, 0.1), (5.0, 0.1));
         assert_eq!((from_zero.difference().map(|by| by.value), from_zero.percent()), (Some(5.0), None));
         assert_eq!(change((-2.0, 0.1), (5.0, 0.1)).percent(), None, "a share of less than nothing");

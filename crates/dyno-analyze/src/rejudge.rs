@@ -75,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn valid_record_that_agrees_with_itself_is_kept_as_it_is() {
+    fn consistent_valid_record_is_kept_unchanged() {
         assert_eq!(rejudged(valid()), valid());
         let imported = RunRecord { status: Status::Imported, ..valid() };
         assert_eq!(rejudged(imported.clone()), imported);
     }
 
     #[test]
-    fn figures_that_were_changed_make_a_record_invalid() {
+    fn tampered_values_make_a_record_invalid() {
         let changed = |change: &dyn Fn(&mut RunRecord)| {
             let mut record = valid();
             change(&mut record);

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn stalls_checkpoints_and_dips_are_told_apart() {
+    fn stalls_checkpoints_and_dips_are_distinguished() {
         let mut points = vec![(1_000, 5.0); 20];
         points[3..6].fill((20, 5.0));
         points[10..12].fill((500, 60.0));
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn an_even_series_and_an_empty_one_have_no_marks() {
+    fn even_or_empty_series_has_no_stall_marks() {
         assert!(marks(&series(&[(100, 0.0), (95, 0.0), (104, 0.0)])).is_empty());
         assert!(marks(&Series::default()).is_empty());
         assert!(marks(&series(&[(0, 0.0); 5])).is_empty(), "nothing is usual where nothing was done");
     }
 
     #[test]
-    fn a_stall_in_an_overview_is_seen_in_the_slowest_of_its_intervals() {
+    fn stall_is_found_in_slowest_interval_of_an_overview() {
         let mut overview = dyno_record::SeriesOverview::new(16);
         let mut all = series(&[(1_000, 5.0); 256]).points;
         all[37].ops = 0;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sliver_at_the_end_is_no_stall() {
+    fn short_last_interval_is_no_stall() {
         let mut series = series(&[(100, 0.0); 6]);
         series.points[5].seconds = 0.05;
         series.points[5].ops = 0;

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_without_a_whole_are_summed() {
+    fn target_parts_without_whole_run_are_summed() {
         let settings = settings(vec![part("1", "w"), fixture::sqlite(), part("2", "w")]);
         assert_eq!(settings.len(), 2);
         let (one, sum) = (fixture::postgres(), &settings[0]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_keeps_its_own_figures() {
+    fn recorded_total_keeps_its_own_figures() {
         let whole = RunRecord { id: "w".into(), ..fixture::postgres() };
         let settings = settings(vec![part("1", "w"), whole.clone(), part("2", "w")]);
         assert_eq!((settings.len(), settings[0].summed, settings[0].parts.len()), (1, false, 2));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_no_result_spoils_the_sum() {
+    fn part_without_a_result_invalidates_the_total() {
         let mut bad = part("2", "w");
         bad.status = dyno_record::Status::Invalid;
         let whole = settings(vec![part("1", "w"), bad]).remove(0).whole;

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn means_come_from_whichever_source_has_more_digits() {
+    fn mean_wait_uses_source_with_more_digits() {
         // 11g: 520,207 waits in 4,568 s, printed as 9 ms.
         let coarse = event(520_207.0, 4_568.0, 1.0, Some((9.0, 1.0, TimeUnit::Ms)));
         let mean = weighted_mean_ms(&[&coarse]).unwrap().reading;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn means_of_several_events_are_weighted() {
+    fn mean_wait_of_several_events_is_weighted() {
         let many = event(300.0, 0.3, 0.0, None);
         let few = event(100.0, 0.5, 0.0, None);
         let mean = weighted_mean_ms(&[&many, &few]).unwrap().reading;

@@ -90,7 +90,7 @@ mod tests {
     use crate::number::PrintedNumber;
 
     #[test]
-    fn numbers_have_the_digits_that_count() {
+    fn printed_numbers_keep_significant_digits() {
         assert_eq!(plain(3432.2228, 3.41), "3432.2");
         assert_eq!(plain(0.514_41, 0.005), "0.5144");
         assert_eq!(plain(7.0, 0.1), "7");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_is_quoted_where_it_must_be() {
+    fn awr_csv_quotes_fields_when_needed() {
         let cells = [
             AwrValue::Text("a,\"b\"".into()),
             AwrValue::Text("=cmd()".into()),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_holds_no_markup_of_names() {
+    fn markdown_escapes_markup_in_names() {
         let line = markdown(&[AwrValue::Text("<script>|x".into())]);
         assert_eq!(line, "| &lt;script&gt;\\|x |\n");
     }

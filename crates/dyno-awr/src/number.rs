@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_number() {
+    fn awr_numbers_are_read_in_every_notation() {
         let cases = [
             ("393,267.0", 393_267.0),
             (".9", 0.9),
@@ -418,7 +418,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_reads_as_the_long_one(text in "[0-9]{0,4}(,[0-9]{2,4}){0,3}(\\.[0-9]{0,5})?") {
+        fn fast_number_parser_agrees_with_full_parser(text in "[0-9]{0,4}(,[0-9]{2,4}){0,3}(\\.[0-9]{0,5})?") {
             for decimal in [Decimal::Point, Decimal::Comma] {
                 if let Some(short) = plain(&text, decimal) {
                     let (digits, rest) = leading(&text, decimal).unwrap();
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn suffixes_are_of_1000_or_1024() {
+    fn number_suffixes_scale_by_1000_or_1024() {
         assert_eq!(read("2G"), 2e9);
         assert_eq!(read("521.8K"), 521_800.0);
         let bytes = |text| number(text, Suffix::Binary, Decimal::Point).unwrap().unwrap().value;
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_what_the_last_digit_is_worth() {
+    fn number_step_is_the_value_of_its_last_digit() {
         let step = |text| number(text, Suffix::Decimal, Decimal::Point).unwrap().unwrap().step;
         assert_eq!(step("9"), 1.0);
         assert!((step("16.4K") - 100.0).abs() < 1e-9);
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reports_own_mark_decides_what_is_open() {
+    fn decimal_mark_of_report_resolves_ambiguous_numbers() {
         let comma = |text| number(text, Suffix::Decimal, Decimal::Comma).unwrap().unwrap().value;
         assert_eq!(read("1,234"), 1_234.0);
         assert_eq!(comma("1,234"), 1.234);
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_an_error_and_what_is_not_there_is_absent() {
+    fn invalid_number_is_an_error_and_missing_one_is_absent() {
         for text in ["#######", "abc", "1,23,456", "12x", "1.2.3", "--5", "1e99999", "4,567.8,9", "12 34"] {
             assert!(number(text, Suffix::Decimal, Decimal::Point).is_err(), "{text}");
         }
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_printed_unit_or_the_captions() {
+    fn times_use_printed_unit_or_unit_of_caption() {
         let read = |text, caption| time(text, caption, Decimal::Point).unwrap().unwrap();
         let glued = read("757.40us", None);
         assert_eq!((glued.reading.value, glued.unit), (757.4, TimeUnit::Us));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_of_a_decimal_comma() {
+    fn decimal_mark_is_decided_from_all_cells() {
         let decide = |cells: &[&str]| {
             let mut evidence = DecimalEvidence::default();
             cells.iter().for_each(|cell| evidence.observe(cell));
@@ -498,13 +498,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in ".{0,40}") {
+        fn unit_parsers_never_panic_on_any_text(text in ".{0,40}") {
             let _ = number(&text, Suffix::Binary, Decimal::Comma);
             let _ = time(&text, Some(TimeUnit::Ms), Decimal::Point);
         }
 
         #[test]
-        fn printed_counts_read_back(value in 0u64..1_000_000_000_000_000) {
+        fn counts_with_thousands_separators_are_read_exactly(value in 0u64..1_000_000_000_000_000) {
             let digits = value.to_string();
             let mut printed = String::new();
             for (i, digit) in digits.chars().enumerate() {

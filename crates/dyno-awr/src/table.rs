@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_labels_become_pairs() {
+    fn label_lines_become_name_value_pairs() {
         let row = AwrTableRow {
             raw: Some("   Buffer Cache:       728M              Std Block Size:         8K"),
             ..AwrTableRow::default()
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn captions_are_compared_without_blanks_and_marks() {
+    fn captions_are_compared_without_blanks_and_punctuation() {
         assert_eq!(squash("% DB time"), "%dbtime");
         assert_eq!(squash("Total Wait Time (sec)"), "totalwaittimesec");
         assert_eq!(squash("<=1s"), "<=1s");

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_of_many_languages() {
+    fn timestamps_parse_month_names_of_many_languages() {
         let cases = [
             ("04-Feb-23 19:00:39", "2023-02-04T19:00:39"),
             ("10-Feb-20 11:21", "2020-02-10T11:21:00"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_none() {
+    fn invalid_timestamps_are_not_parsed() {
         for text in
             ["", "soon", "32-Jan-21 10:00:00", "04-Xyz-23 19:00:39", "04-Feb-23 25:00:00", "04-Feb-23 x"]
         {
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in ".{0,40}") {
+        fn unit_parsers_never_panic_on_any_text(text in ".{0,40}") {
             let _ = parse_timestamp(&text);
         }
     }

@@ -38,7 +38,7 @@ fn peak_mib(head: &str, unit: &str, mib: usize) -> usize {
 }
 
 #[test]
-fn memory_is_bounded_whatever_the_file_is_made_of() {
+fn parser_memory_is_bounded_for_hostile_files() {
     let title = "<html><h1>WORKLOAD REPOSITORY report for</h1>";
     let text = "WORKLOAD REPOSITORY report for\n\nLoad Profile    Per Second\n~~~~~~~~~~~~  ----------\n";
     let cases = [
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_does_not_panic(text in "(WORKLOAD REPOSITORY report for|<html>|STATSPACK report for)?[ -~\\n<>~é]{0,400}") {
+    fn awr_reader_survives_any_text(text in "(WORKLOAD REPOSITORY report for|<html>|STATSPACK report for)?[ -~\\n<>~é]{0,400}") {
         let _alone = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = read_report(&text, "fuzz", 1);
     }

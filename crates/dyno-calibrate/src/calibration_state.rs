@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ramp_ends_when_two_steps_in_a_row_bring_nothing() {
+    fn ramp_ends_after_two_steps_without_gain() {
         assert!(is_worth_continuing(&[]));
         assert!(is_worth_continuing(&[100.0, 50.0]));
         assert!(is_worth_continuing(&[100.0, 90.0, 110.0]));

@@ -194,7 +194,7 @@ mod tests {
     const TIME: Duration = Duration::from_millis(50);
 
     #[test]
-    fn commits_are_counted_with_their_latencies() {
+    fn calibration_measures_commits_and_latencies() {
         let folder = tempfile::tempdir().unwrap();
         let cancel = Cancel::default();
         let logs = Logs::new(folder.path(), 2, &cancel).unwrap().unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_comes_back_only_when_its_block_is_written() {
+    fn group_commit_returns_only_after_its_block_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let logs = Logs::new(folder.path(), 1, &Cancel::default()).unwrap().unwrap();
         let group = Group { log: &logs.0[0], block: 4096, state: Mutex::default(), synced: Condvar::new() };
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_fails_for_all() {
+    fn unwritable_log_fails_all_committers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         std::fs::write(&path, "x").unwrap();

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_no_name_and_is_filled_with_what_nothing_compresses() {
+    fn calibration_file_is_unnamed_and_incompressible() {
         let folder = tempfile::tempdir().unwrap();
         let mut file = Unnamed::new(folder.path()).unwrap();
         assert!(file.fill(3 << 20, &Cancel::default(), &|_| {}).unwrap());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_it() {
+    fn cancel_ends_filling_of_calibration_file() {
         let cancel = Cancel::default();
         cancel.cancel();
         let mut file = Unnamed::new(tempfile::tempdir().unwrap().path()).unwrap();

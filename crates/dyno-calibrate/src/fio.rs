@@ -260,7 +260,7 @@ mod tests {
     const MIX: &str = include_str!("../tests/fio-mix.json");
 
     #[test]
-    fn reads_have_rates_and_latencies() {
+    fn fio_reads_have_rates_and_latencies() {
         let answer = parse(READS).unwrap();
         assert_eq!((answer.asked_read, answer.asked_write), (151_740_416, 0));
         assert!((answer.per_s - 61_538.2).abs() < 0.1, "{answer:?}");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_is_both_together_with_the_percentiles_of_the_slower() {
+    fn fio_mix_combines_reads_and_writes_with_slower_percentiles() {
         let answer = parse(MIX).unwrap();
         let share = answer.asked_read as f64 / (answer.asked_read + answer.asked_write) as f64;
         assert!((share - 0.7).abs() < 0.05, "{share}");
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_the_answer_is_passed_over_and_what_is_none_is_an_error() {
+    fn fio_output_before_the_result_is_skipped_and_no_result_fails() {
         assert!(
             parse(&format!("note: both iodepth >= 1 and synchronous I/O engine are selected\n{READS}"))
                 .is_ok()
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_spread_over_processors_where_they_can_be() {
+    fn fio_requests_are_spread_over_processors_when_possible() {
         let fio_with = |engine| Fio { version: "fio-3.33".into(), engine };
         assert_eq!(fio_with("libaio").split_in_flight(64, 4), (4, 16));
         assert_eq!(fio_with("libaio").split_in_flight(1, 4), (1, 1));

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_larger_than_the_caches_and_leaves_most_to_others() {
+    fn memory_test_exceeds_caches_and_leaves_most_memory_free() {
         assert_eq!(size(64 << 30, 32 << 20, 4), (LEAST, None));
         assert_eq!(size(64 << 30, 480 << 20, 4).0, 1920 << 20);
         let (bytes, note) = size(1 << 30, 480 << 20, 2);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_the_three_has_a_best_and_a_median() {
+    fn each_memory_test_has_best_and_median() {
         let figures = measure(2, 4 << 20, 3, &Cancel::default()).unwrap();
         assert_eq!(figures.iter().map(|figure| figure.test).collect::<Vec<_>>(), TESTS);
         for figure in figures {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_of_all_words() {
+    fn memory_sum_includes_all_words() {
         assert_eq!(sum(&(0..1003).collect::<Vec<_>>()), 1002 * 1003 / 2);
     }
 }

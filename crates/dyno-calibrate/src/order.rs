@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_before_anything_is_written() {
+    fn invalid_calibration_settings_are_refused_before_writing() {
         let folder = tempfile::tempdir().unwrap();
         let error_text = |order: CalibrationSpec| order.checked().unwrap_err().to_string();
         let usual = order(folder.path());
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn ramps_double_or_go_fourfold() {
+    fn calibration_ramp_doubles_or_quadruples() {
         let quick = order(Path::new("/"));
         assert_eq!(quick.ramp(64), [1, 4, 16, 64]);
         assert_eq!(CalibrationSpec { quick: false, ..quick }.ramp(20), [1, 2, 4, 8, 16]);

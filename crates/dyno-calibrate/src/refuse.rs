@@ -109,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_answered_is_a_figure() {
+    fn figure_answered_by_device_is_accepted() {
         assert_eq!(why(figure(), 1 << 30), None);
     }
 
     #[test]
-    fn what_the_page_cache_answered_is_none() {
+    fn figure_answered_by_page_cache_is_refused() {
         let reason = why(figure(), 1 << 26).unwrap();
         assert!(reason.contains("only 6 % of the requested bytes reached the device"), "{reason}");
         let untold = judge_figure(figure(), ASKED, None, None);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn implausible_calibration_figures_are_refused() {
         let zero = RawFigure { p99_us: Some(0.0), ..figure() };
         assert!(why(zero, 1 << 30).unwrap().contains("latency of 0"));
         let fast = RawFigure { mb_per_s: Some(30_000.0), ..figure() };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_read_is_said() {
+    fn foreign_reads_on_the_device_are_reported() {
         let moved = DeviceActivity { read_bytes: 3 << 30, ..DeviceActivity::default() };
         let judged = judge_figure(figure(), ASKED, Some(moved), None);
         assert_eq!(judged.refused, None);

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_take_turns_so_that_a_steady_drift_cancels() {
+    fn ab_sides_alternate_so_that_linear_drift_cancels() {
         let order: String = turns(4).map(|(side, _)| if side == 0 { 'A' } else { 'B' }).collect();
         assert_eq!(order, "ABBAABBA");
         // Over every even number of pairs both sides have the same sum of positions.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_mean_one_key_or_none() {
+    fn short_key_names_match_one_key_or_fail() {
         assert_eq!(full_name("a", "work_unit").unwrap(), "workload.work_unit");
         assert_eq!(full_name("a", "sessions").unwrap(), "sessions");
         assert!(full_name("a", "seed").unwrap_err().to_string().contains("several"));

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn names_addresses_and_paths_are_left_out_of_texts() {
+    fn mask_removes_names_addresses_and_paths_from_text() {
         let mask = mask();
         for (text, expected) in [
             ("user joe of db1.example.com:5433 may not", "user <user> of <host>:5433 may not"),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_keep_numbers_and_words_alone() {
+    fn mask_keeps_numbers_and_known_words_in_settings() {
         let mask = mask();
         for (name, value, expected) in [
             ("shared_buffers", "128MB", "128MB"),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_of_all_sessions_count_against_a_limit_of_the_server() {
+    fn statements_of_all_sessions_count_toward_server_limit() {
         let limit = |scope| StatementLimit { setting: "most", most: 20, open: 3, scope, way_out: "raise it" };
         for (scope, of_sessions, severity) in [
             (StatementScope::Server, vec![9; 1], Severity::Ok),

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_allowed_is_known_again_and_nothing_else() {
+    fn consent_covers_exactly_the_allowed_commands() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/dyno/allowed-hooks");
         let (one, other) = (mark(&[("pre", "date\necho \"x\"")]), mark(&[("post", "date\necho \"x\"")]));

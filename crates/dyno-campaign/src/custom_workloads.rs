@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_with_one_engine_reads_the_workloads_inside_the_program() {
+    fn single_engine_build_reads_builtin_workloads() {
         const ONE: Engines = Engines(&[EngineSpec::plain("sqlite", UrlForm::Server, "sqlite:x")]);
         for folder in ["@suite/cpu", "@suite/server", "@tpcb"] {
             read(Path::new(folder), WorkloadChoice::default(), ONE).unwrap();

@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_as_it_was_written() {
+    fn event_log_line_round_trip_is_lossless() {
         let metrics = BTreeMap::from([("cpu_busy_pct".to_owned(), 5.5)]);
         let point = SeriesPoint { at_s: 3.0, seconds: 1.0, ops: 7, metrics, ..SeriesPoint::default() };
         let progress_event = interval_event(&point);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_pass_is_told_with_a_run() {
+    fn run_result_contains_failed_audit_checks() {
         let check = |status| AuditCheck {
             check: "commits".into(),
             status,

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_rights() {
+    fn replaced_file_is_complete_and_keeps_permissions() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.html");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_not_followed_to_a_file() {
+    fn symlink_is_not_followed_when_writing_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let (victim, link) = (folder.path().join("victim"), folder.path().join("link"));
         std::fs::write(&victim, "mine").unwrap();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_what_was_there() {
+    fn failed_write_keeps_the_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         assert!(replace(&folder.path().join("no/folder/report"), b"text").is_err());
         // The device accepts no data and is not a regular file, so it must not be replaced.

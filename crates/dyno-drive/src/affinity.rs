@@ -226,14 +226,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_go_where_their_servers_are_as_far_as_there_is_room() {
+    fn sessions_are_placed_near_their_servers_while_slots_last() {
         assert_eq!(assign(&[Some(1), Some(0), Some(1), Some(0)], &[2, 2]), [1, 0, 1, 0]);
         assert_eq!(assign(&[Some(1), Some(1), Some(1), None], &[2, 2]), [1, 1, 0, 0]);
         assert_eq!(assign(&[Some(7), None], &[1, 1]), [0, 1]);
     }
 
     #[test]
-    fn threads_wait_for_each_other_and_for_nobody_when_it_is_late() {
+    fn threads_wait_for_each_other_until_the_run_stops() {
         let affinity = |thread, all: &Arc<Affinity>| ThreadAffinity { thread, all: Arc::clone(all) };
         let shared_affinity = Arc::new(Affinity::on(2, vec![0, 1]));
         std::thread::scope(|scope| {
@@ -252,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_thread_keeps_its_number(
+        fn affinity_keeps_session_count_of_each_thread(
             near in prop::collection::vec(prop::option::of(0..6usize), 0..60), threads in 1..5usize,
         ) {
             let sizes: Vec<usize> = (0..threads).map(|thread| near.len() / threads + usize::from(thread < near.len() % threads)).collect();

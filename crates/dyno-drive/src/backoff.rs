@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rests_grow_from_the_fifth_failure_on_and_end_with_success() {
+    fn backoff_grows_from_fifth_failure_and_resets_on_success() {
         let mut rest = RetryBackoff::default();
         let mut now_ns = 1_000;
         let mut rests = Vec::new();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn many_failures_in_a_long_time_are_hopeless() {
+    fn backoff_gives_up_after_many_failures_over_long_time() {
         let (mut rest, mut now_ns) = (RetryBackoff::default(), 5);
         let mut failures = 0;
         while rest.failure_reason(now_ns).is_none() {

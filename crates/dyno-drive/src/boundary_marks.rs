@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_note_before_the_snapshot_is_what_it_holds() {
+    fn snapshot_contains_last_mark_before_it() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_visible(mark(REFRESH_NS, 20), REFRESH_NS, false);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_visible_meanwhile_may_be_in_it() {
+    fn work_visible_during_the_snapshot_may_be_included() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_visible(mark(9, 12), 9, true);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn where_work_is_visible_at_once_it_may_hold_all_that_was_done_while_it_was_read() {
+    fn snapshot_may_include_work_done_during_its_read() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_answered(mark(20, 15), 10, None);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_reading_leaves_open_what_sessions_showed_by_themselves() {
+    fn long_snapshot_may_include_work_up_to_the_next_mark() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_answered(mark(9 + HELD_BACK_NS, 90), 2 + HELD_BACK_NS, Some(HELD_BACK_NS));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_was_suspended_in_its_note_may_have_shown_more_at_once() {
+    fn session_suspended_while_noting_may_have_shown_more_work() {
         let mut marks = SessionMarkBounds::default();
         // It requested at 1, the server answered then, and the process received that long after.
         marks.note_visible(mark(2 + HELD_BACK_NS, 10), 1, false);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_did_after_the_snapshot_was_there_is_not_in_it() {
+    fn work_after_snapshot_is_excluded_from_it() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_answered(mark(2 + 10 * HELD_BACK_NS, 90), 5, Some(HELD_BACK_NS));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_was_under_way_all_the_time_is_not_in_it() {
+    fn operation_in_progress_throughout_snapshot_is_not_counted() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, false);
         marks.note_answered(mark(9 + 10 * HELD_BACK_NS, 11), 2 + 10 * HELD_BACK_NS, Some(HELD_BACK_NS));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_session_that_came_too_late_nothing_is_known() {
+    fn late_session_makes_commit_bounds_unknown() {
         let mut marks = SessionMarkBounds::default();
         marks.note_visible(mark(1, 10), 1, true);
         marks.note_answered(mark(20, 15), 10, Some(HELD_BACK_NS));

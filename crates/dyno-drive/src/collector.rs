@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_may_come_as_bytes_from_another_process() {
+    fn serialized_intervals_give_the_same_series() {
         let by_bytes = |interval: Box<IntervalCounts>| {
             let bytes = serde_json::to_vec(&interval).unwrap();
             assert!(bytes.len() < 200, "{}", String::from_utf8_lossy(&bytes));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_keeps_an_overview_and_tells_every_interval() {
+    fn long_run_keeps_overview_and_reports_every_interval() {
         let (series, told) = long(5_000, 100);
         for (series, told) in series.iter().zip(&told) {
             assert!(series.points.len() <= 100, "{}", series.points.len());
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_within_the_bound_has_every_interval_in_its_record() {
+    fn run_within_interval_bound_records_every_interval() {
         let (series, told) = long(100, 100);
         for (series, told) in series.iter().zip(&told) {
             assert!(series.full.is_none() && series.interval_s == 1.0);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_reports_of_an_interval_that_was_told_is_told_and_counts() {
+    fn late_session_report_is_published_and_counted() {
         let (send, full) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 100), full, Vec::new());
         for index in 0..300 {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_report_the_memory_of_open_intervals_is_bounded() {
+    fn memory_of_open_intervals_is_bounded_without_reports() {
         let (_send, full) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 100), full, Vec::new());
         for index in 0..50_000 {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_add_up_and_empty_intervals_are_points_too() {
+    fn collector_sums_sessions_and_keeps_empty_intervals() {
         let (send, full) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000, 2_000])).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_taken_in_in_time_is_taken_in_later() {
+    fn intervals_not_collected_in_time_are_collected_later() {
         let (send, full) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         for index in 0..200 {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_after_the_last_interval_is_not_lost() {
+    fn operations_after_last_interval_are_kept() {
         let (send, full) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000])).unwrap();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_have_series_of_their_own_that_add_up() {
+    fn targets_have_separate_series_that_sum_to_the_total() {
         let (send, full) = channel();
         let mut collector = IntervalCollector::new(2, (1.0, 7_200), full, Vec::new());
         for (target, latency_ns) in [(0, 1_000), (1, 3_008), (1, 3_008)] {
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn used_intervals_go_back_empty() {
+    fn used_intervals_are_returned_empty() {
         let (send, full) = channel();
         let (back, empty) = channel();
         let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, vec![back]);

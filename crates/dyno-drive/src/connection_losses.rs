@@ -249,7 +249,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn loss_lasts_from_the_last_answer_to_the_first_one_after_it() {
+    fn connection_loss_spans_last_answer_to_next_answer() {
         let mut log = AnswerLog::new(3);
         for at_ms in [1_000, 1_001, 1_002] {
             log.answered(at_ms * MS, Some(999 * MS));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn session_that_never_comes_back_has_an_open_loss_from_its_start_on() {
+    fn session_that_never_reconnects_has_open_loss_since_its_start() {
         let mut log = AnswerLog::new(0);
         log.failed(ClassId::operation(0), &lost(), 70 * MS, Some(50 * MS));
         log.stop(900 * MS);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_of_all_is_what_pauses_of_all_have_in_common() {
+    fn common_silence_is_intersection_of_all_pauses() {
         let answers =
             |pauses: &[(u64, u64)]| AnswerTimes { pauses: pauses.to_vec(), ..AnswerTimes::default() };
         let mut all = answers(&[(10, 20), (30, 90)]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_that_are_kept_are_bounded_and_say_their_resolution() {
+    fn recorded_pauses_are_limited_and_state_their_resolution() {
         let mut log = AnswerLog::new(0);
         (1..5_000).for_each(|index| log.answered(index * 20 * MS, Some(1)));
         log.answered(400_000 * MS, None);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_beyond_the_bound_are_one_long_loss() {
+    fn losses_beyond_limit_are_merged_into_one() {
         let mut log = AnswerLog::new(0);
         for index in 1..2_000 {
             log.answered(index * 10 * MS, None);

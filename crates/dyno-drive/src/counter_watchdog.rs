@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_goes_there_and_back_gives_two_changes() {
+    fn setting_changed_and_restored_counts_as_two_changes() {
         let mut watchdog = CounterWatchdog::default();
         watchdog.check(&taken(0, setting("2")));
         watchdog.begin(&taken(1, setting("1")));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_was_reset_and_grew_past_its_begin_is_seen() {
+    fn counter_reset_is_detected_after_value_passes_its_begin() {
         let reads = |value: u64| {
             move |snapshot: &mut Snapshot| {
                 snapshot.set(Counter::RedoSyncs, 1_000 + value);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_for_a_while_is_compared_with_what_it_was_before() {
+    fn change_after_an_unreadable_period_is_detected() {
         let mut watchdog = CounterWatchdog::default();
         watchdog.begin(&taken(0, setting("1")));
         watchdog.check(&taken(1, |snapshot| {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_with_a_reset_has_no_value_of_what_was_reset() {
+    fn counter_reset_within_interval_is_withheld() {
         let reads = |value: u64| {
             move |snapshot: &mut Snapshot| {
                 snapshot.set(Counter::RedoSyncs, value);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_behind_at_the_end_of_a_phase_is_known_to_the_operation() {
+    fn operations_behind_at_phase_end_are_counted_per_phase() {
         let (mut counts, mut passed) = (phased(), PhaseCursor::default());
         let operations = [(5, 5), (9, 12), (11, 13), (12, 25), (13, 35), (21, 36), (39, 39)];
         let due_in = operations.map(|moments| counts.begins(0, &mut passed, true, moments));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_beside_the_schedule_owes_it_nothing() {
+    fn operations_outside_the_schedule_are_not_due() {
         let (mut counts, mut passed) = (phased(), PhaseCursor::default());
         let due_in =
             [(5, 5), (12, 25), (22, 29)].map(|moments| counts.begins(0, &mut passed, false, moments));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_a_window_that_began_in_a_stall_speak_of_the_whole_window() {
+    fn counter_rate_covers_whole_window_after_initial_stall() {
         // Two sessions were blocked for 1.3 s of 4 s: the snapshot could only be read when they continued.
         let cover = of(&window(2_518), &select(2_520, 0.7));
         let per_s = 2_518.0 / cover.seconds(Counter::Commits);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn long_operations_do_not_bend_the_rates_of_counters() {
+    fn long_operations_do_not_distort_counter_rates() {
         // Each operation takes a second; the window begins in the middle of one, and its end waits for
         // another.
         let window = Window { work_s: Some(4.5), ..window(4) };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_of_the_kind_was_done_the_window_is_the_time() {
+    fn seconds_equal_window_length_without_such_operations() {
         assert_eq!(of(&window(0), &select(1, 0.0)).seconds(Counter::Commits), 4.0);
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_descriptors_are_named_as_such() {
+    fn descriptor_limit_error_suggests_ulimit() {
         let few = io::Error::from(Errno::MFILE);
         let message_only =
             TargetError::new(TargetErrorKind::Unreachable, format!("no server can be reached ({few})"));

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_late_goes_to_the_interval_in_which_it_ended() {
+    fn late_operation_is_counted_in_the_interval_it_ended_in() {
         let ((full, filled), (back, empty)) = (channel(), channel());
         back.send(Box::new(IntervalCounts::new(0, 1))).unwrap();
         let mut under_way = UnderWay::new((2, 1), 100, full, empty);

@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_of_all_transactions_and_their_errors_of_the_parts() {
+    fn cost_mean_covers_all_transactions_and_error_comes_from_samples() {
         let part = |transactions, rows: f64| CostSample {
             transactions,
             busy_ns: transactions * 2_000,
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_with_rows_of_others_are_discarded() {
+    fn cost_samples_with_foreign_rows_are_discarded() {
         let part = |written: u64, foreign_rows: f64| CostSample {
             transactions: 40,
             busy_ns: 1,

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_that_nobody_can_know_are_left_out_and_ratios_stay() {
+    fn uncertain_rates_are_withheld_and_ratios_kept() {
         let counted =
             |ops| WorkCounts { ops: BTreeMap::from([("select".to_owned(), ops)]), ..WorkCounts::default() };
         let window = |unsure| Window {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_of_the_observer_are_in_no_figure() {
+    fn observer_reads_are_excluded_from_database_figures() {
         let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
         for (counter, from, to) in [(Counter::LogicalReads, 1_000, 1_573), (Counter::PhysicalReads, 100, 110)]
         {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_those_of_the_work() {
+    fn commit_rate_excludes_own_observer_commits() {
         let (begin, mut end) = (Snapshot::default(), Snapshot::default());
         let mut begin =
             Snapshot { native: BTreeMap::from([(crate::observe::OWN_COMMITS.to_owned(), 7.0)]), ..begin };

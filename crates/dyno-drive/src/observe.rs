@@ -398,7 +398,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn observer_parts_go_on_where_a_lost_observer_stopped() {
+    fn observer_reads_continue_after_lost_observer() {
         let mut parts = ObserverParts::default();
         let read_blocks = |parts: &mut ObserverParts, blocks| {
             let mut snapshot = Snapshot::default();

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn outage_lasts_from_the_last_answer_of_all_to_the_first_of_any() {
+    fn outage_spans_last_answer_of_all_to_first_of_any() {
         let early = lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]);
         let late = lost(vec![loss(1, (12 * S + 5, 13 * S + 1, 18 * S))], &[]);
         let all = of(&[early, late], &[100, 100, 5, 0, 0, 0, 0, 80, 95, 105]);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn session_that_kept_its_connection_and_had_answers_ends_the_silence() {
+    fn connected_session_with_answers_ends_the_silence() {
         let out = || lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]);
         let all = of(&[out(), lost(Vec::new(), &[])], &[9; 10]);
         assert!(all[0].silences.is_empty() && all[0].session_s_max == 5.0, "{all:?}");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn short_pauses_while_sessions_come_back_are_no_silences() {
+    fn short_pauses_during_reconnect_are_not_silences() {
         let ms = |ms: u64| 10 * S + ms * 1_000_000;
         let first =
             lost(vec![loss(0, (ms(100), ms(200), ms(900)))], &[(ms(910), ms(925)), (ms(950), ms(1_100))]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn outages_apart_are_told_apart_and_one_may_last_to_the_end() {
+    fn separate_outages_are_distinct_and_last_may_stay_open() {
         let losses = vec![loss(0, (12 * S, 13 * S, 14 * S)), loss(0, (20 * S, 21 * S, OPEN_NS))];
         let all = of(&[lost(losses, &[])], &[7; 10]);
         let [first, last] = all.as_slice() else { panic!("{all:?}") };
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_sessions_have_the_outages_of_all_of_them() {
+    fn merged_sessions_keep_outages_of_all() {
         let sessions = vec![
             lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]),
             lost(vec![loss(1, (13 * S, 14 * S, 18 * S))], &[(25 * S, 26 * S)]),

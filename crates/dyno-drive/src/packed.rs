@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_histogram_says_what_the_tally_says(values in prop::collection::vec(1u64..1_000_000_000_000, 1..200)) {
+        fn histogram_from_packed_tally_equals_direct_recording(values in prop::collection::vec(1u64..1_000_000_000_000, 1..200)) {
             let mut tally = LatencyTally::precise();
             let mut exact = Histogram::new();
             for &value in &values {
@@ -185,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn two_packed_say_what_the_tally_of_both_says(
+        fn sum_of_packed_tallies_equals_packed_sum(
             a in prop::collection::vec(1u64..1_000_000, 0..80),
             b in prop::collection::vec(1u64..1_000_000_000_000, 0..80),
         ) {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_as_written_or_refused() {
+    fn packed_tally_round_trips_and_broken_bytes_are_refused() {
         let packed = Packed::of(&tally(&[3, 5_000, 5_000, 7_000_000_000]));
         let bytes = serde_json::to_string(&packed).unwrap();
         assert_eq!(serde_json::from_str::<Packed>(&bytes).unwrap(), packed);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_takes_about_two_bytes() {
+    fn packed_tally_bucket_takes_about_two_bytes() {
         let packed = Packed::of(&tally(&(1..2_000).map(|value| value * 1_000).collect::<Vec<_>>()));
         assert!(packed.0.len() < 3 * packed.buckets().count(), "{} bytes", packed.0.len());
     }

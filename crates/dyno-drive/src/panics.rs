@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_in_its_own_words() {
+    fn panic_message_is_reported_as_the_reason() {
         assert_eq!(caught(|| 7), Ok(7));
         let number = 3;
         for (reason, words) in [

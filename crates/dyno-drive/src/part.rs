@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_two_and_six_do_the_same_operations() {
+    fn operations_are_same_for_any_number_of_hosts() {
         let single_host = run_on_hosts(&[(0..6).collect()]);
         assert_eq!((single_host.len(), single_host[&5].len()), (6, 50));
         assert_ne!(single_host[&0], single_host[&1], "sessions differ");

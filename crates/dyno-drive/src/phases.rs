@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_a_phase_are_those_of_its_intervals_or_absent() {
+    fn phase_counters_are_those_of_its_intervals_or_absent() {
         let series = series(&[10.0, 20.0, 40.0, 80.0]);
         let phase_counters =
             |begin_s: f64, end_s: f64| counters(&series, &Stage { name: String::new(), begin_s, end_s });

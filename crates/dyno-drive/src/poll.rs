@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_the_bell_and_the_timer_each_end_a_sleep() {
+    fn socket_waker_and_timer_each_end_a_poll() {
         let waker = PollWaker::new().unwrap();
         let mut poll = Poll::new(&waker).unwrap();
         let (mut near, far) = UnixStream::pair().unwrap();

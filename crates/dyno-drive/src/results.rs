@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merged_hosts_have_the_percentiles_of_all_samples_to_the_last_bucket(
+        fn merged_hosts_have_exact_percentiles_of_all_samples(
             hosts in prop::collection::vec(
                 prop::collection::vec(prop::collection::vec(1u64..100_000_000_000, 0..60), 1..4), 1..9),
         ) {

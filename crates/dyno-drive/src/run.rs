@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sessions_hand_in_may_travel_as_bytes() {
+    fn session_results_survive_serialization() {
         for (urls, rate) in [(&[][..], None), (&["sqlite:a", "sqlite:b"], Some(2_000.0))] {
             let plan = plan(urls, rate);
             let job = job(&plan);

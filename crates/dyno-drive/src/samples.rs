@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_waits_are_the_rest() {
+    fn rare_waits_are_summed_as_the_rest() {
         let many: Vec<(String, u64)> = (1..=20).map(|seen| (format!("e{seen:02}"), seen)).collect();
         let waits: Vec<(&str, &str, u64)> =
             many.iter().map(|(name, seen)| ("IO", name.as_str(), *seen)).collect();

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_the_reason() {
+    fn first_failure_is_reported_as_reason() {
         let shared = SharedRunState::new(1, &[]);
         shared.fail("first".into());
         shared.fail("second".into());
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_gate_lets_nobody_through() {
+    fn closed_gate_admits_no_session() {
         let shared = SharedRunState::new(1, &[]);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| shared.wait_gate());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_gate_tells_everyone_the_same_start() {
+    fn open_gate_gives_all_waiters_the_same_start() {
         let shared = SharedRunState::new(1, &[]);
         std::thread::scope(|scope| {
             let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| shared.wait_gate())).collect();

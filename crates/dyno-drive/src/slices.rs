@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slice_grows_and_shrinks_towards_its_time() {
+    fn slice_length_adapts_towards_its_target_time() {
         assert_eq!(next_len(16, 1_000), 32);
         assert_eq!(next_len(1_000, SLICE_NS), 1_000);
         assert_eq!(next_len(1_000, SLICE_NS * 100), 10);

@@ -129,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_for_a_processor_is_not_suspended() {
+    fn thread_waiting_for_a_processor_is_not_suspended() {
         let starved = measured(&[(400, 0), (800, 0)], 370);
         assert_eq!(starved, Stalls { max_ns: 380 * MS, sum_ns: 760 * MS, suspended_ns: 20 * MS });
     }
 
     #[test]
-    fn delays_while_sessions_ran_are_in_no_sum() {
+    fn delays_while_sessions_ran_are_not_summed_as_stalls() {
         assert_eq!(measured(&[(400, 350)], 0), Stalls { max_ns: 380 * MS, ..Stalls::default() });
     }
 
     #[test]
-    fn nothing_is_measured_before_the_begin_and_after_the_end() {
+    fn stalls_outside_the_window_are_not_measured() {
         let mut meter = StallMeter::default();
         meter.note(look(5_000, 0, 0), 0);
         meter.begin(5_000 * MS);

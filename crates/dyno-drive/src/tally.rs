@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bucket_is_never_wider_than_its_digits_allow(value in 1u64..LATENCY_NS_MAX) {
+        fn tally_bucket_width_stays_within_its_precision(value in 1u64..LATENCY_NS_MAX) {
             for (tally, error) in [(LatencyTally::precise(), 1.0 / 1024.0), (LatencyTally::coarse(), 1.0 / 128.0)] {
                 let lowest = tally.value(tally.index(value));
                 prop_assert!(lowest <= value);
@@ -166,7 +166,7 @@ mod tests {
         }
 
         #[test]
-        fn adding_is_counting_both(a in prop::collection::vec(1u64..1_000_000, 0..50), b in prop::collection::vec(1u64..1_000_000_000, 0..50)) {
+        fn merged_tallies_equal_a_combined_recording(a in prop::collection::vec(1u64..1_000_000, 0..50), b in prop::collection::vec(1u64..1_000_000_000, 0..50)) {
             let (mut left, mut right, mut both) = (LatencyTally::coarse(), LatencyTally::coarse(), LatencyTally::coarse());
             for &v in &a { left.record(v); both.record(v); }
             for &v in &b { right.record(v); both.record(v); }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_forgets() {
+    fn cleared_tally_is_empty() {
         let mut tally = LatencyTally::coarse();
         tally.record(5);
         tally.record(1_000_000);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_ranks() {
+    fn tally_quantiles_follow_ranks() {
         let mut tally = LatencyTally::precise();
         for value in 1..=100 {
             tally.record(value);

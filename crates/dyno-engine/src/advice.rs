@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_told_from_what_is_wanted() {
+    fn existing_data_is_distinguished_from_requested_data() {
         let loaded = |spec| Ok(DataState::Loaded { spec, at: "noon".to_owned(), tables: Vec::new() });
         let partial = Ok(DataState::Partial { spec: spec(), since: String::new(), rows: 50 });
         let other = DataSpec { seed: 2, ..spec() };
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_size_that_the_target_has_not_is_refused() {
+    fn block_size_unsupported_by_target_is_refused() {
         let chosen = |wish| own_block_size(wish, Bytes(8192), "blocks here have", "look elsewhere");
         assert_eq!((chosen(None).unwrap(), chosen(Some(Bytes(8192))).unwrap()), (Bytes(8192), Bytes(8192)));
         let error = chosen(Some(Bytes(4096))).unwrap_err();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_comes_through_and_an_error_too() {
+    fn bounded_query_returns_answer_or_error() {
         let (cancel, limit) = (Cancel::default(), Duration::from_secs(60));
         assert_eq!(within(limit, &cancel, "asking", || Ok(7)).ok(), Some(7));
         let refused = || Err::<(), _>(TargetError::denied("no"));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_answered_is_given_up() {
+    fn query_without_answer_is_abandoned_after_timeout() {
         let (hold, held) = channel::<()>();
         let cancel = Cancel::default();
         let never = move || {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_to_stop_waits_for_nothing() {
+    fn cancelled_query_returns_without_waiting() {
         let (hold, held) = channel::<()>();
         let cancel = Cancel::default();
         cancel.cancel();

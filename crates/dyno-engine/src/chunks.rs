@@ -48,7 +48,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_cover_every_row_once(
+        fn load_chunks_cover_every_row_once(
             tables in prop::collection::vec(1u64..50_000, 1..5), size in 1_000u64..20_000, skip in 0usize..8,
         ) {
             let chunks = whole_tables(tables.iter().copied(), size, &HashSet::new());

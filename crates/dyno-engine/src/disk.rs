@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_has_free_space_and_nothing_has_none() {
+    fn existing_folder_has_free_space_and_missing_one_none() {
         assert!(free_bytes("/").is_some());
         assert_eq!(free_bytes("/there/is/no/such/folder"), None);
     }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_written_so_that_nothing_in_them_ends_the_literal() {
+    fn sql_literals_are_escaped() {
         let literal_of = |value| literal(value);
         assert_eq!(literal_of(Value::Null), "NULL");
         assert_eq!(literal_of(Value::Int(-5)), "(-5)");

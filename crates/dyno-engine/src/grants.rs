@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_leave_their_place() {
+    fn grant_names_and_literals_are_escaped() {
         assert_eq!(quoted("Me\";x", '"'), "\"Me\"\";x\"");
         assert_eq!(quoted("be\nnch", '"'), "\"bench\"");
         assert_eq!(quoted("plain_1", '"'), "plain_1");

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_as_they_were_and_a_new_row_has_nothing_of_the_old_one() {
+    fn row_returns_stored_values_and_none_of_the_previous_row() {
         let mut row = LastRow::default();
         let values = [
             Value::Text(b"ab"),

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_holder_is_read_as_it_was_written() {
+    fn lock_holder_round_trip_is_lossless() {
         for work in LockPurpose::ALL {
             let holder = Holder::this_process(work);
             assert_eq!(Holder::decode(&holder.encode()), Some(holder.clone()));
@@ -200,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn two_commands_of_one_process_are_two_holders() {
+    fn two_commands_of_one_process_are_distinct_lock_holders() {
         let (one, other) = (Holder::this_process(LockPurpose::Run), Holder::this_process(LockPurpose::Run));
         assert_eq!(one.pid, other.pid);
         assert_ne!(Holder::decode(&one.encode()), Holder::decode(&other.encode()));
     }
 
     #[test]
-    fn a_name_that_is_cut_off_still_says_who_it_is() {
+    fn truncated_lock_name_still_identifies_its_holder() {
         let holder = Holder { host: "h".repeat(80), ..Holder::this_process(LockPurpose::Load) };
         let cut: String = format!("dyno lock {}", holder.encode()).chars().take(63).collect();
         let read = Holder::decode(cut.strip_prefix("dyno lock ").unwrap()).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_holder_is_not_taken_for_one() {
+    fn invalid_text_is_not_decoded_as_lock_holder() {
         for text in ["", "run", "run now 1", "walk now 1.1@h", "run now x.1@h", "run now 1@h", "run now 1.1@"]
         {
             assert!(Holder::decode(text).is_none_or(|holder| holder.host.is_empty()), "{text}");

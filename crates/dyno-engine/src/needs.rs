@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_block_workload_needs_test_tables_to_be_loaded() {
+    fn only_block_workload_needs_loaded_test_tables() {
         let block =
             WorkloadNeeds { updates: false, inserts: false, loads: true, server_loops: false, custom: None };
         let spec = DataSpec {

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_retryable_errors_are_retried_and_not_for_ever() {
+    fn only_retryable_errors_are_retried_up_to_limit() {
         let error = |is_retryable| TargetError { is_retryable, ..TargetError::database("deadlock (1213)") };
         let times = |failures: u32, is_retryable: bool, agrees: bool| {
             let mut calls = 0;

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_leanest_procedure_is_taken() {
+    fn smallest_sufficient_procedure_is_chosen() {
         let common = Extra::default();
         let beyond = Extra { churn: true, secondary: true, ..common };
         let (select, update) = (BlockOp::Select { first: 1 }, BlockOp::Update { first: 1, number: 1 });
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_say_what_was_done() {
+    fn slice_numbers_map_to_completed_work() {
         let common = done(&[1, 2, 3, 4, 5]).unwrap();
         assert_eq!((common.rows_read, common.rows_updated, common.commits), ([1, 2, 3, 0], 4, 5));
         let all = done(&[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();

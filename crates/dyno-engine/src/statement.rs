@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn null_fits_everywhere_and_other_values_their_own_type() {
+    fn null_fits_every_type_and_values_fit_their_own() {
         for of in [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal] {
             assert!(Value::Null.fits(of));
             assert_eq!(Value::Int(1).fits(of), matches!(of, Type::Int | Type::Literal));

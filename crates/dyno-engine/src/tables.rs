@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_every_value_and_ends_nowhere_else() {
+    fn exported_row_has_all_values_on_one_line() {
         let row = Row(vec![
             Value::Int(-5),
             Value::Null,

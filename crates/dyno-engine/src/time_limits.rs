@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_graded_by_what_they_end() {
+    fn time_limits_are_graded_by_scope() {
         let limit = |ends, seconds| TimeLimit {
             setting: "some_timeout".to_owned(),
             most: Duration::from_secs(seconds),

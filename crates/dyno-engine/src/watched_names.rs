@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_are_bare_and_quoted_words_in_lower_case() {
+    fn identifiers_are_lowercased_bare_and_quoted_words() {
         let names = identifiers("SELECT Name FROM shop.\"Order Lines\" JOIN `a b` ON x1 = 1e5 -- t2");
         let expected = ["select", "name", "from", "shop", "order lines", "order", "lines", "a b", "x1", "t2"];
         assert!(expected.iter().all(|&name| names.contains(name)), "{names:?}");
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_followed_to_their_end_and_circles_end() {
+    fn definitions_are_followed_recursively_despite_cycles() {
         let texts = |names: &BTreeSet<String>| {
             let catalog =
                 [("pay", "UPDATE balances"), ("balances", "SELECT * FROM accounts"), ("accounts", "pay")];

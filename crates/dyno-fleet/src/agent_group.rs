@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lost_nats_server_is_named_and_no_driver_host() {
+    fn nats_server_loss_does_not_blame_driver_host() {
         let silent_for = Duration::from_millis(2_500);
         let loss =
             |is_connected| loss_words("driver host 1 of 2 (a1)", &silence_words(is_connected, silent_for));

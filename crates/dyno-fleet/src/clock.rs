@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_truth_lies_within_the_bound_whatever_the_ways_take(
+        fn agent_time_is_within_bound_for_any_network_delay(
             ahead_ns in -1_000_000_000i64..1_000_000_000_000,
             drift in -4e-4f64..4e-4,
             ways in prop::collection::vec((0u64..50_000_000, 0u64..50_000_000, 0u64..1_000_000), 1..40),
@@ -236,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn more_exchanges_never_make_it_worse(
+        fn more_exchanges_never_widen_clock_bound(
             ways in prop::collection::vec((1_000u64..5_000_000, 1_000u64..5_000_000), 2..30),
         ) {
             let mut map = ClockMap::default();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_of_another_speed_is_told_from_a_slow_way() {
+    fn clock_speed_difference_is_distinguished_from_slow_link() {
         let mut map = ClockMap::default();
         for at in 0..20 {
             map.note(exchange(1_000_000_000 * (at + 1), 5_000, 0.1, (50_000, 50_000), 1_000));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_happened_says_nothing() {
+    fn impossible_clock_exchanges_give_no_offset() {
         let mut map = ClockMap::default();
         map.note(Exchange { asked_ns: 10, heard_ns: 5_000, said_ns: 90_000, answered_ns: 20 });
         map.note(Exchange { asked_ns: 10, heard_ns: 5_000, said_ns: 4_000, answered_ns: 20 });
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_keeps_the_exchanges_of_its_begin() {
+    fn long_run_keeps_clock_exchanges_of_its_begin() {
         let mut map = ClockMap::default();
         (0..5_000u64).for_each(|at| map.note(exchange(at * 1_000_000_000, 9_000, 2e-5, (20_000, 30_000), 0)));
         assert_eq!(map.exchanges.len(), KEPT_MAX);

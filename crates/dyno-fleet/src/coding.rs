@@ -47,7 +47,7 @@ mod tests {
     use crate::messages::{AgentRequest, Upload};
 
     #[test]
-    fn bytes_travel_behind_a_message() {
+    fn payload_bytes_follow_encoded_message() {
         let upload = Upload::Piece { rank: 3, number: 1, of: 2, sum: "ab".into() };
         let bytes = encode_with_payload(&upload, b"\nany\n\0bytes");
         let (read, rest) = decode_with_payload::<Upload>(&bytes).unwrap();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_no_message_is_refused_in_words() {
+    fn oversized_or_invalid_messages_are_refused_with_reason() {
         assert!(decode::<AgentRequest>(&vec![b'x'; MESSAGE_BYTES_MAX + 1]).unwrap_err().contains("bytes"));
         assert!(decode::<AgentRequest>(b"{\"Fly\":1}").unwrap_err().contains("version"));
         assert!(decode::<AgentRequest>(&[b'['; 100_000]).is_err(), "depth is limited");

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_arrive_as_they_were_sent() {
+    fn workload_folders_arrive_at_agent_unchanged() {
         // Text that hardly compresses, so that it needs several pieces.
         let text: String = (0..12_000u32).map(|at| checksum(&at.to_le_bytes())).collect();
         let sent = folders(&text);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_elsewhere_or_grows_without_end_is_refused() {
+    fn path_escape_and_decompression_bomb_are_refused() {
         let mut arrived = ReceivedFolders::default();
         for name in ["../.bashrc", "/etc/cron.d/x", "a/../../b"] {
             let text = serde_json::json!({ "shop": { name: "x" } }).to_string();

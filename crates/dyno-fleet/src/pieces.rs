@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_in_any_order_and_twice_are_the_whole() {
+    fn transfer_pieces_assemble_in_any_order_with_duplicates() {
         let bytes = bytes();
         let all: Vec<_> = pieces(&bytes).collect();
         assert_eq!(all.len(), 3);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_on_the_way_is_refused_and_may_come_again() {
+    fn corrupted_piece_is_refused_and_can_be_resent() {
         let bytes = bytes();
         let mut assembler = PieceAssembler::default();
         for is_changed in [true, false] {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_cannot_be_are_refused() {
+    fn impossible_piece_numbers_are_refused() {
         let piece = |number, of| TransferPiece { number, piece_count: of, sum: "s".into() };
         let mut assembler = PieceAssembler::default();
         for (number, of, bytes) in

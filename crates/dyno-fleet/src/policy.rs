@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_targets_are_admitted_part_by_part() {
+    fn agent_admits_only_listed_targets() {
         let admits =
             |allowed: &str, target: &str| listed(allowed, true).admit(&mut plan(target, &[])).is_ok();
         let exact = "postgres://dyno@db1:5432/bench";
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets_and_parameters_are_the_agents_own() {
+    fn agent_uses_its_own_secrets_and_parameters() {
         let target = "postgres://dyno@db1/bench";
         let mut plan = plan(target, &["target.password_file=/etc/shadow", "hooks.pre=id"]);
         let writes = listed("postgres://dyno@db1/bench?sslmode=require", false).admit(&mut plan).unwrap();

@@ -66,7 +66,7 @@ mod tests {
 ";
 
     #[test]
-    fn only_own_connections_count() {
+    fn queued_bytes_count_only_own_connections() {
         assert_eq!(queued_bytes(TABLE, &HashSet::from([11, 12])), 0x1000);
         assert_eq!(queued_bytes(TABLE, &HashSet::from([12, 13])), 0x1400);
         assert_eq!(queued_bytes("", &HashSet::from([12])), 0);

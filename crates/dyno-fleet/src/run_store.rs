@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_of_kept_runs_is_private_and_links_are_not_followed() {
+    fn kept_run_folder_is_private_and_ignores_links() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().join("keep");
         let store = KeptRunStore::open(&folder).unwrap();

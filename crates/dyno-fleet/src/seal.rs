@@ -184,7 +184,7 @@ mod tests {
     const OTHER: &str = "0123456789abcdef0123456789abcdeg";
 
     #[test]
-    fn sealed_message_is_taken_once_on_its_subject_only() {
+    fn sealed_message_is_accepted_once_and_only_on_its_subject() {
         let (sends, hears) = (sealer(Some(KEY)), sealer(Some(KEY)));
         let sealed = sends.seal("dyno.t.agent.1", b"order".to_vec());
         assert_eq!(hears.open("dyno.t.agent.2", &sealed), Err(SealError::Wrong));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_overtake_each_other_are_taken_within_the_window() {
+    fn replay_window_accepts_reordered_messages_once() {
         let mut window = ReplayWindow { highest: 0, received: vec![false; WINDOW as usize] };
         let outcomes: Vec<bool> =
             [1, 3, 2, 3, 5_000, 2_000, 904, 5_000, 4_999].map(|number| window.take(number)).into();
@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn changed_byte_breaks_the_seal(at in 0usize..200, change in 1u8..) {
+        fn sealed_message_with_changed_byte_is_rejected(at in 0usize..200, change in 1u8..) {
             let (sends, hears) = (sealer(Some(KEY)), sealer(Some(KEY)));
             let mut sealed = sends.seal("subject", vec![7; 120]);
             let at = at % sealed.len();
@@ -217,7 +217,7 @@ mod tests {
         }
 
         #[test]
-        fn number_is_taken_once_whatever_order_they_come_in(numbers in proptest::collection::vec(1u64..9_000, 1..300)) {
+        fn replay_window_accepts_each_number_at_most_once(numbers in proptest::collection::vec(1u64..9_000, 1..300)) {
             let mut window = ReplayWindow { highest: 0, received: vec![false; WINDOW as usize] };
             let mut numbers_taken = std::collections::HashSet::new();
             for number in numbers {

@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_session_is_somebodys_and_shares_follow_the_weights(
+        fn every_session_has_one_agent_and_shares_follow_weights(
             sessions in 1u32..500, weights in prop::collection::vec(1u32..9, 1..20),
         ) {
             let shares = shares(&plan(sessions), &weights);
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hosts_without_sessions_are_left_out_and_no_session_is(
+        fn agents_without_sessions_are_left_out_but_no_session_is(
             sessions in 1u32..12, weights in prop::collection::vec(1u32..9, 1..20),
         ) {
             let (ranks, shares) = busy_ranks(&plan(sessions), &weights);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_has_all_and_two_have_half() {
+    fn shares_split_sessions_by_host_weight() {
         assert_eq!(shares(&plan(8), &[1]), [(0..8).collect::<Vec<_>>()]);
         assert_eq!(shares(&plan(8), &[1, 1]), [(0..4).collect::<Vec<_>>(), (4..8).collect()]);
         assert_eq!(shares(&plan(8), &[3, 1]), [(0..6).collect::<Vec<_>>(), (6..8).collect()]);

@@ -188,7 +188,7 @@ fn run_simulation(hosts: u32, sessions: u32) {
 }
 
 #[test]
-fn hosts_hand_in_what_does_not_grow_with_their_sessions() {
+fn agent_results_do_not_grow_with_session_count() {
     // The number of distinct latencies depends on the machine, so only the growth with the sessions is
     // compared.
     let [folded, each] = [true, false].map(|is_folded| {
@@ -204,6 +204,6 @@ fn hosts_hand_in_what_does_not_grow_with_their_sessions() {
 
 #[test]
 #[ignore = "a thousand threads and a gigabyte of nothing: by hand, where nobody else measures"]
-fn a_thousand_hosts_of_a_thousand_sessions_are_merged_in_time() {
+fn thousand_simulated_hosts_are_merged_in_time() {
     run_simulation(HOSTS, SESSIONS);
 }

@@ -37,7 +37,7 @@ fn reach(address: &str) -> Wire {
 }
 
 #[test]
-fn a_clock_lies_within_its_bound_over_slow_and_uneven_ways() {
+fn clock_offset_stays_within_bound_on_slow_uneven_links() {
     let Some(nats) = Nats::start(&[]) else { return };
     let upstream: SocketAddr = nats.address().parse().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_a_name_and_no_subject_of_others() {
+    fn invalid_group_name_is_refused() {
         assert!(Subjects::of("oltp_1").is_ok());
         for wrong in ["", "a.b", "a>", "*", "a b", &"x".repeat(NAME_MAX + 1)] {
             assert!(Subjects::of(wrong).is_err(), "{wrong:?}");

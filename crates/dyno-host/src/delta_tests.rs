@@ -38,7 +38,7 @@ const BEGIN: DiskCounters = DiskCounters {
 };
 
 #[test]
-fn where_the_time_of_two_cpus_went() {
+fn cpu_time_of_two_cpus_is_divided_into_shares() {
     let begin = CpuTimes { user: 1_000, system: 500, idle: 9_000, ..CpuTimes::default() };
     let end = CpuTimes {
         user: 1_080,
@@ -66,7 +66,7 @@ fn where_the_time_of_two_cpus_went() {
 }
 
 #[test]
-fn what_a_device_did() {
+fn device_activity_is_calculated_from_counters() {
     let end = DiskCounters {
         reads: 5_000,
         read_bytes: 8_192_000 + 4_000 * 8_192,
@@ -91,7 +91,7 @@ fn what_a_device_did() {
 }
 
 #[test]
-fn a_device_that_began_anew_is_absent_and_one_that_came_has_no_begin() {
+fn reset_added_or_removed_device_has_no_delta() {
     let anew = DiskCounters { reads: 3, read_bytes: 3 * 8_192, ..DiskCounters::default() };
     assert!(HostDelta::between(&with_disk(BEGIN), &with_disk(anew), 1.0).devices.is_empty());
     let before = with_cpu(CpuTimes::default());
@@ -100,7 +100,7 @@ fn a_device_that_began_anew_is_absent_and_one_that_came_has_no_begin() {
 }
 
 #[test]
-fn times_wrap_at_32_bits() {
+fn device_times_wrap_at_32_bits() {
     let near = (1u64 << 32) - 100;
     assert_eq!(moved_ms(near, 900), Some(1_000));
     assert_eq!(moved_ms(5_000, 900), None);
@@ -111,7 +111,7 @@ fn times_wrap_at_32_bits() {
 }
 
 #[test]
-fn pressure_network_nfs_and_this_process() {
+fn host_delta_covers_pressure_network_nfs_and_own_process() {
     let (mut begin, mut end) = (with_cpu(CpuTimes::default()), with_cpu(CpuTimes::default()));
     begin.pressure.insert("io", Pressure { some_us: 1_000, full_us: Some(0) });
     end.pressure.insert("io", Pressure { some_us: 501_000, full_us: Some(250_000) });
@@ -151,7 +151,7 @@ fn the_largest_counters_do_not_overflow() {
 }
 
 #[test]
-fn an_interval_without_length_has_no_figures() {
+fn host_interval_without_length_has_no_values() {
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let delta = HostDelta::between(&with_disk(BEGIN), &with_disk(BEGIN), seconds);
         assert!(delta.cpu.is_none() && delta.devices.is_empty());
@@ -189,7 +189,7 @@ fn any_disk() -> impl Strategy<Value = DiskCounters> {
 
 proptest! {
     #[test]
-    fn shares_are_shares(begin in any_times(), end in any_times()) {
+    fn cpu_percentages_are_valid_and_sum_to_100(begin in any_times(), end in any_times()) {
         if let Some(cpu) = HostDelta::between(&with_cpu(begin), &with_cpu(end), 1.0).cpu {
             let sum = cpu.busy_pct + cpu.iowait_pct + cpu.steal_pct + cpu.idle_pct;
             prop_assert!((sum - 100.0).abs() < 1e-6, "{cpu:?}");
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_counters_come_no_figure_is_negative_or_no_number(
+    fn host_figures_are_never_negative_or_nan(
         begin in any_disk(), end in any_disk(), seconds in any::<f64>(),
     ) {
         let delta = HostDelta::between(&with_disk(begin), &with_disk(end), seconds);

@@ -19,7 +19,7 @@ fn skipped(reason: &str) {
 }
 
 #[test]
-fn shares_of_cpu_time_add_up_and_own_work_is_seen() {
+fn live_cpu_shares_add_up_and_include_own_work() {
     let mut observer = HostObserver::new(&[]);
     let begin = observer.snapshot();
     let start = Instant::now();
@@ -42,7 +42,7 @@ fn shares_of_cpu_time_add_up_and_own_work_is_seen() {
 }
 
 #[test]
-fn a_synced_write_is_seen_on_the_device_of_its_directory() {
+fn synced_write_is_counted_on_device_of_its_directory() {
     const BYTES: usize = 8 << 20;
     let directory = tempfile::tempdir().unwrap();
     let mut observer = HostObserver::new(&[("data", directory.path())]);
@@ -64,7 +64,7 @@ fn a_synced_write_is_seen_on_the_device_of_its_directory() {
 }
 
 #[test]
-fn a_file_system_in_memory_has_no_device() {
+fn memory_file_system_has_no_device() {
     let shared_memory = Path::new("/dev/shm");
     if facts(&[("data", shared_memory)]).mounts.get("data").is_none_or(|mount| !mount.contains(" tmpfs ")) {
         return skipped("/dev/shm is not a tmpfs");
@@ -73,7 +73,7 @@ fn a_file_system_in_memory_has_no_device() {
 }
 
 #[test]
-fn facts_agree_with_what_the_standard_library_sees() {
+fn host_facts_agree_with_standard_library() {
     let host = facts(&[("data", &std::env::temp_dir())]);
     if host.facts.contains_key("unavailable") {
         return skipped("there is no /proc");
@@ -90,7 +90,7 @@ fn facts_agree_with_what_the_standard_library_sees() {
 }
 
 #[test]
-fn a_path_that_does_not_exist_yet_is_where_its_parent_is() {
+fn missing_path_has_the_device_of_its_parent() {
     let directory = tempfile::tempdir().unwrap();
     let existing = HostObserver::new(&[("data", directory.path())]);
     let not_yet = HostObserver::new(&[("data", &directory.path().join("a/b/c.sqlite3"))]);

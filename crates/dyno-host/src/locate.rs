@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_is_followed_down_to_its_disks() {
+    fn volume_is_resolved_to_its_disks() {
         let machine = machine();
         let place = Location::find(&Root::at(machine.path()), "data", Path::new("/not/there/yet"));
         assert_eq!(place.device.as_deref(), Some("dm-0"));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_known_nothing_is_said() {
+    fn location_of_unknown_device_is_empty() {
         let empty = tempfile::tempdir().unwrap();
         let place = Location::find(&Root::at(empty.path()), "data", Path::new("/tmp"));
         assert!(place.mount.is_none() && place.device.is_none() && place.layers.is_empty());

@@ -70,7 +70,7 @@ mod tests {
     use crate::snapshot::Fixed;
 
     #[test]
-    fn devices_that_did_something_or_hold_a_place_are_named() {
+    fn active_devices_and_data_devices_are_listed() {
         let mut delta = HostDelta { seconds: 1.0, ..HostDelta::default() };
         let busy = DeviceRates { reads: 5, read_latency_us: Some(80.0), ..DeviceRates::default() };
         delta.devices.insert("vda".into(), busy);

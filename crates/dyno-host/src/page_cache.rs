@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_of_files_are_asked_for_and_nothing_else() {
+    fn page_cache_drop_requests_only_page_cache() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("drop_caches");
         assert!(may(&file).is_err() && drop_by(&file).is_err(), "it is never made");

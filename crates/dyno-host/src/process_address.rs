@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_seen_on_its_own_machine_only() {
+    fn process_is_visible_only_on_its_own_machine() {
         let this = ProcessAddress { boot: Some("b-1".into()), namespace: Some("pid:[1]".into()), pid: 7 };
         assert_eq!(this.pid_seen_by(&this), Some(7));
         let elsewhere = ProcessAddress { boot: Some("b-2".into()), ..this.clone() };

@@ -37,7 +37,7 @@ fn shares(
 }
 
 #[test]
-fn backends_that_have_ended_are_still_the_servers_and_burners_are_others() {
+fn ended_backends_count_as_server_cpu_burners_as_others() {
     let begin = [
         (1, "init", 0, 10, 0),
         (2, "kthreadd", 0, 0, 0),
@@ -91,7 +91,7 @@ fn parts_s(breakdown: &ProcessorShares) -> f64 {
 }
 
 #[test]
-fn cpu_account_sums_to_the_machines_time() {
+fn cpu_shares_sum_to_total_machine_time() {
     let begin = [(1, "init", 0, 0, 0), (50, "dyno", 1, 0, 0), (60, "postgres", 1, 0, 0), (80, "cc", 1, 0, 0)];
     let tree = [ServerProcesses::Tree(60)];
     let account = |stat: &str, used: [u64; 3]| {
@@ -126,7 +126,7 @@ fn cpu_account_sums_to_the_machines_time() {
 }
 
 #[test]
-fn agents_of_the_run_are_the_client() {
+fn agents_of_the_run_count_as_client() {
     let read = |ticks| {
         let folder = tempfile::tempdir().unwrap();
         let cpu = format!("{ticks} 0 0 100");
@@ -140,7 +140,7 @@ fn agents_of_the_run_are_the_client() {
 }
 
 #[test]
-fn a_database_that_cannot_be_told_from_others_leaves_them_unknown() {
+fn unidentified_server_process_leaves_others_cpu_unknown() {
     let processes: &[(u32, &str, u32, u64, u64)] = &[(50, "dyno", 1, 0, 0), (60, "mysqld", 1, 0, 0)];
     let result_of = |server| {
         let breakdown = shares(&[server], ("0 0 0 0", processes), ("50 0 0 50", processes));
@@ -163,7 +163,7 @@ fn a_database_that_cannot_be_told_from_others_leaves_them_unknown() {
 }
 
 #[test]
-fn processes_are_found_by_what_they_are_called() {
+fn server_processes_are_found_by_name() {
     let begin = [(50, "dyno", 1, 0, 0), (60, "ora_dbw0_free", 1, 10, 0), (61, "ora_dbw0_prod", 1, 10, 0)];
     let end = [(50, "dyno", 1, 0, 0), (60, "ora_dbw0_free", 1, 30, 0), (61, "ora_dbw0_prod", 1, 60, 0)];
     let oracle = [ServerProcesses::Called { starts: &["ora"], ends: "FREE".into() }];
@@ -173,7 +173,7 @@ fn processes_are_found_by_what_they_are_called() {
 }
 
 #[test]
-fn a_child_that_burns_here_is_own_and_not_others() {
+fn child_process_cpu_counts_as_own_not_others() {
     let read = || ProcessTimes::read(&[ServerProcesses::This], &[]);
     let Some(begin) = read() else { return eprintln!("skipped: there is no /proc") };
     let mut child = std::process::Command::new("sh")

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_may_travel_as_bytes() {
+    fn host_snapshot_survives_serialization() {
         let snapshot = crate::HostObserver::new(&[("data", Path::new("/"))]).snapshot();
         let bytes = serde_json::to_vec(&snapshot).unwrap();
         assert_eq!(serde_json::from_slice::<HostSnapshot>(&bytes).unwrap(), snapshot);

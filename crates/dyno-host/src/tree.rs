@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_of_another_machine_is_followed_down_to_its_disk() {
+    fn remote_volume_is_resolved_to_its_disk() {
         let mut tree = HostFileTree::default();
         tree.put_line("proc/self/mountinfo", "1 0 253:0 / / rw - xfs /dev/mapper/root rw");
         tree.put_line("proc/self/mountinfo", "2 1 0:50 / /srv rw - btrfs /dev/mapper/vg-srv rw");

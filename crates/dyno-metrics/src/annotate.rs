@@ -91,7 +91,7 @@ mod tests {
     const RECORD: &str = include_str!("../../dyno-record/tests/records/full.json");
 
     #[test]
-    fn an_annotation_has_the_window_and_the_runs_name() {
+    fn annotation_has_the_window_and_the_run_name() {
         let mut record = RunRecord::from_json(RECORD).unwrap();
         assert_eq!(annotation(&record, None), None, "nobody knows when that window was");
         let window = record.window.as_mut().unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_without_a_password() {
+    fn annotation_url_is_parsed_and_one_with_password_refused() {
         let url = |url: &str| Annotator::start(url, None).map(|one| (one.url, one.dashboard));
         let plain = url("https://grafana:3000/sub/").unwrap();
         assert_eq!(plain, ("https://grafana:3000/sub/api/annotations".to_owned(), None));

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exporters_names() {
+    fn counter_names_map_to_exporter_metric_names() {
         let plain =
             |family: &str| Some(Exported { family: family.to_owned(), is_counter: false, label: None });
         assert_eq!(exported("pg_stat_database.blks_hit"), plain("pg_stat_database_blks_hit"));

@@ -220,7 +220,7 @@ mod tests {
     const RECORD: &str = include_str!("../../dyno-record/tests/records/full.json");
 
     #[test]
-    fn phases_follow_each_other_in_the_run() {
+    fn otlp_spans_of_phases_are_consecutive() {
         let record = RunRecord::from_json(RECORD).unwrap();
         let body = trace(&record, &[("connect", 10), ("window", 20), ("drain", 50)], 60);
         let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_have_every_timed_operation_once() {
+    fn otlp_histogram_counts_each_timed_operation_once() {
         let mut record = RunRecord::from_json(RECORD).unwrap();
         let mut histogram = Histogram::new();
         histogram.record_n_ns(61_000, 90);

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_scrapes_is_answered() {
+    fn metrics_server_answers_only_scrape_requests() {
         let parsed = |request: &str| response(request.as_bytes());
         assert_eq!(parsed("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), Response::Metrics);
         assert_eq!(parsed("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), Response::Metrics);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scrape_gets_open_metrics() {
+    fn scrape_returns_openmetrics_text() {
         let server = start(MetricsAccess::default());
         let answer = ask(&server, "Host: localhost\r\nAccept: application/openmetrics-text\r\n");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_and_missing_tokens_are_refused() {
+    fn metrics_server_refuses_foreign_hosts_and_missing_tokens() {
         let server = start(MetricsAccess::default());
         let port = server.address().port();
         for host in
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn address_beyond_this_machine_needs_a_token_or_leave() {
+    fn non_loopback_address_needs_token_or_permission() {
         let start = |access: MetricsAccess| Server::start("0.0.0.0:0", Metrics::new(), access);
         let refused = start(MetricsAccess::default()).unwrap_err();
         assert!(matches!(refused, ServeMetricsError::Open(_)), "{refused}");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_connections_keep_no_scraper_out() {
+    fn idle_connections_do_not_block_scrapes() {
         let server = start(MetricsAccess::default());
         let held: Vec<TcpStream> =
             (0..3 * CONNECTIONS_MAX).map(|_| TcpStream::connect(server.address()).unwrap()).collect();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_told_in_base_units_and_each_once() {
+    fn exported_values_use_base_units_and_appear_once() {
         let mut watched = WatchedMetrics::default();
         watched.apply_event(&interval(&[
             ("commits_per_s", 12.0),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_before_a_database_went_away_is_not_told_of_now() {
+    fn figures_from_before_a_lost_connection_are_not_exported() {
         let mut watched = WatchedMetrics::default();
         assert!(watched.answers(), "nothing has been asked yet");
         watched.apply_event(&interval(&[("commits_per_s", 12.0)]));

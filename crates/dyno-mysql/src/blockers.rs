@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_link_of_a_chain_of_waits_is_named() {
+    fn final_blocker_of_a_wait_chain_is_named() {
         let row = |waiter: &str, blocker: &str, user: &str| {
             let texts = [Some(waiter), Some(blocker), Some(user), Some("db2"), None, Some("`bench`.`t`")];
             TextRow(texts.map(|text| text.map(str::to_owned)).to_vec())

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_told_from_several_values() {
+    fn truncated_statement_is_distinguished_from_value_lists() {
         assert!(is_cut("SELECT `a` FROM `t` WHERE `b` ...", 1024));
         assert!(!is_cut("SELECT `a` FROM `t` LIMIT ?, ...", 1024));
         assert!(!is_cut("SELECT `a` FROM `t` WHERE `b` IN (...)", 1024));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_worded_by_the_names_of_its_columns() {
+    fn explain_row_is_labeled_with_column_names() {
         let texts = |values: &[&str]| {
             TextRow(values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect())
         };
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_value_ends_its_literal_whatever_a_backslash_is() {
+    fn sql_literal_escapes_any_value_regardless_of_backslash_mode() {
         let quoted = |value| literal(value);
         assert_eq!(quoted(Value::Text(b"it's \"so\"")), "'it''s \"so\"'");
         assert_eq!(quoted(Value::Text(b"a\\'b")), "_utf8mb4 x'615c2762'");

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_about_a_full_disk_is_found() {
+    fn last_disk_full_log_line_is_found() {
         let log = "1 [Note] ready\n2 [Warning] mariadbd: Disk is full writing './binlog.000001' (Errcode: 28)\n\
                    3 [Warning] mariadbd: Retry in 60 secs\n";
         assert!(last_disk_full_line(log).unwrap().contains("binlog.000001"));

@@ -48,7 +48,7 @@ fn grants(url: &TargetUrl) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn names_of_the_grants_are_the_urls_and_cannot_leave_their_place() {
+    fn grants_quote_names_from_url() {
         let grants = super::grants(&"mysql://o%27x@db1/my_bench".parse().unwrap());
         assert!(grants.contains("ON `my\\_bench`.* TO 'o''x'@'%';"), "{grants}");
         assert!(!grants.contains('{') && grants.lines().all(|line| line.len() <= 150), "{grants}");

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_did_stays_when_it_is_closed() {
+    fn counts_of_closed_sessions_are_kept() {
         let mut registry = MySqlSessionRegistry::default();
         registry.add_session(1, Arc::default());
         assert_eq!(registry.sum(), None, "it has not told yet");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_since_is_counted_as_the_server_counts_it() {
+    fn acknowledged_operations_are_converted_to_server_counts() {
         let (mut registry, acknowledged) =
             (MySqlSessionRegistry::default(), Arc::<MySqlAckCounters>::default());
         registry.add_session(1, Arc::clone(&acknowledged));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_prepared_once_is_not_scaled_with_the_operations() {
+    fn one_time_preparation_is_not_scaled_with_operations() {
         let (mut registry, acknowledged) =
             (MySqlSessionRegistry::default(), Arc::<MySqlAckCounters>::default());
         registry.add_session(1, Arc::clone(&acknowledged));
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_lost_makes_the_sum_unknown() {
+    fn lost_connection_makes_own_sum_unknown() {
         let mut registry = MySqlSessionRegistry::default();
         registry.add_session(1, Arc::default());
         registry.record_status(1, read(5));
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_asked_for_are_all_kinds_of_reads() {
+    fn rows_read_counts_all_handler_reads() {
         let mut share = MySqlSessionStatus::default();
         for name in ["Handler_read_key", "Handler_read_next", "Handler_update", "Handler_commit"] {
             share.note(name, 2);

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_sleeps_or_waits_for_a_lock_is_no_company() {
+    fn sleeping_and_lock_waiting_sessions_are_idle() {
         for stage in
             ["User sleep", "User lock", "Waiting for table metadata lock", "Waiting for table level lock"]
         {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_before_stages() {
+    fn wait_event_takes_precedence_over_stage() {
         let class_and_event = |event, stage| {
             let WaitSample { class, event } = wait(event, stage);
             (class, event)

@@ -182,13 +182,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn awr_is_used_only_where_the_database_says_that_it_is_licensed() {
+    fn awr_is_used_only_if_database_confirms_license() {
         assert_eq!(no_awr(Some(true)), None);
         assert!([Some(false), None].into_iter().all(|licensed| no_awr(licensed).is_some()));
     }
 
     #[test]
-    fn statspack_gets_a_script_with_its_snapshots() {
+    fn statspack_script_contains_both_snapshot_ids() {
         let script = statspack_script(17, 18);
         for line in ["DEFINE begin_snap = 17\n", "DEFINE end_snap = 18\n", "@?/rdbms/admin/spreport.sql\n"] {
             assert!(script.text.contains(line), "{}", script.text);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_users_word_nothing_is_asked_of_the_database() {
+    fn awr_off_opens_no_connection() {
         // Nothing listens there: a connection attempt would be an error.
         let url = "oracle://me@127.0.0.1:1/none".parse().unwrap();
         let options = dyno_engine::OpenOptions {

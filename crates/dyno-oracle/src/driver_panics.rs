@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_under_the_drivers_lock_is_an_error() {
+    fn panic_under_driver_lock_becomes_an_error() {
         let connection = Arc::new(Mutex::new(0));
         let execute = |answer| catch_driver_panic(|| Statement(Arc::clone(&connection)).execute(answer));
         assert_eq!(execute(Some(7)), Ok(7));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sheltered_thread_lives_on() {
+    fn unwinding_thread_survives_caught_driver_panics() {
         let connection = Arc::new(Mutex::new(0));
         let mut outcomes = Vec::new();
         run_while_unwinding(&mut || {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_of_the_driver_passes() {
+    fn panic_outside_driver_calls_passes_through() {
         let mut runs = 0;
         run_while_unwinding(&mut || {
             runs += 1;

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_follow_the_number() {
+    fn oracle_error_class_follows_error_number() {
         for number in [54, 60, 1555, 8177] {
             assert_eq!(error(number).class(), ErrorClass::Retryable, "{number}");
         }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_follow_the_number() {
+    fn oracle_error_kind_follows_error_number() {
         for (number, kind) in [
             (1017, TargetErrorKind::Denied),
             (28_000, TargetErrorKind::Denied),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_error_is_what_is_said() {
+    fn innermost_oracle_error_is_reported() {
         for (code, text, number, message) in [
             (
                 6_550,
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn only_missing_names_and_rights_are_privileges() {
+    fn compile_error_is_privilege_only_for_missing_identifier() {
         let compiled =
             |line: &str| OracleError::of_text(6_550, &format!("ORA-06550: line 1, column 7:\n{line}\n"));
         assert_eq!(compiled("PLS-00201: identifier 'X' must be declared").kind(), TargetErrorKind::Privilege);

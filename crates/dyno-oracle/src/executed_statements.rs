@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_put_together_and_known_to_be_cut() {
+    fn statement_text_is_joined_and_truncation_is_detected() {
         let row = |letters: &str| {
             let figures = ["81qbw", "40", "2500000", "80", "7", letters, "SELECT a", " FROM t"]
                 .map(|text| Some(text.to_owned()));

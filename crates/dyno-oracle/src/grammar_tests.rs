@@ -264,7 +264,7 @@ const RESERVED: [&str; 30] = [
 ];
 
 #[test]
-fn every_statement_is_among_those_that_are_checked() {
+fn grammar_test_covers_every_statement() {
     let checked: BTreeSet<String> = everything()
         .iter()
         .map(|statement| statement.name.split(' ').next().unwrap_or_default().to_owned())
@@ -277,7 +277,7 @@ fn every_statement_is_among_those_that_are_checked() {
 }
 
 #[test]
-fn binds_are_those_that_the_code_gives() {
+fn statement_binds_match_those_the_code_sends() {
     for Sent { name, sql, binds } in everything() {
         assert!(!sql.contains('{'), "{name}: {sql}");
         assert_eq!(scan_binds(&sql), binds, "{name}: {sql}");
@@ -289,7 +289,7 @@ fn binds_are_those_that_the_code_gives() {
 }
 
 #[test]
-fn binds_that_the_code_names_are_in_the_statements() {
+fn bind_names_in_code_exist_in_statements() {
     let bind_names: BTreeSet<String> =
         everything().into_iter().flat_map(|statement| statement.binds).collect();
     for source in [
@@ -348,7 +348,7 @@ fn line(statement: &Sent) -> String {
 }
 
 #[test]
-fn every_statement_is_oracles_sql() {
+fn every_statement_matches_oracle_grammar() {
     let statements = [everything(), ready::statements()].concat();
     let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
     let accepted: BTreeSet<&str> = match is_set(dyno_testbed::ALL_VERSIONS_ENV) {

@@ -181,7 +181,7 @@ mod tests {
     use dyno_engine::LockPurpose;
 
     #[test]
-    fn the_same_run_is_known_by_what_it_has_told() {
+    fn lock_holder_is_identified_by_its_advertised_fields() {
         let holder = Holder { host: "h".repeat(80), ..Holder::this_process(LockPurpose::Run) };
         let read = Holder::decode(&client_info(&holder));
         assert!(read.is_some() && read == as_advertised(&holder));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_in_range_and_differ_by_user() {
+    fn oracle_lock_ids_are_in_range_and_differ_by_user() {
         assert!(server_id() < IDS && ["", "dyno", "THE SERVER"].iter().all(|user| id(user) != server_id()));
         assert_eq!(id("dyno"), id("DYNO"));
         assert_ne!(id("a"), id("b"));

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_socket_that_sends_much_is_found_among_others_and_shut_down() {
+    fn busy_socket_is_found_and_shut_down() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let other_pairs: Vec<_> = (0..5).map(|_| pair(&listener)).collect();
         let (mut wanted, mut peer) = pair(&listener);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_becomes_another_sockets_is_not_taken_for_it() {
+    fn reused_descriptor_number_is_not_taken_for_old_socket() {
         assert!(
             (0..100).any(|_| a_number_became_another_sockets()),
             "the system gives the lowest that is free"
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is_sent() {
+    fn socket_search_without_traffic_finds_none() {
         assert!(find(|| true).is_none());
         assert!(find(|| false).is_none());
     }

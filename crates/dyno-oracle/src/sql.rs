@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_in_the_list_and_explained() {
+    fn every_sql_file_is_listed_and_documented() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sql");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn grants_give_no_power_and_name_every_view() {
+    fn grants_script_covers_every_view_without_admin_rights() {
         let statements: Vec<&str> = GRANTS.lines().filter(|line| line.starts_with("GRANT")).collect();
         for statement in &statements {
             for power in [" DBA", "SYSDBA", " ANY ", "ALL PRIVILEGES", "ADMIN OPTION", "CATALOG_ROLE"] {

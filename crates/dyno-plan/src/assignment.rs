@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_the_first_are_driven() {
+    fn target_count_drives_first_listed_targets() {
         let sets = |count: u32| {
             let urls = "target.urls=sqlite:a.db,sqlite:b.db,sqlite:c.db".to_owned();
             vec![urls, format!("target.count={count}"), "run.sessions_per_schema=4".to_owned()]
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_go_round_or_by_weight() {
+    fn sessions_are_assigned_round_robin_or_by_weight() {
         assert_eq!(assign(&[1, 1, 1], 7), [0, 1, 2, 0, 1, 2, 0]);
         assert_eq!(assign(&[2, 1], 6), [0, 0, 1, 0, 0, 1]);
         assert_eq!(assign(&[1, 3], 5), [1, 1, 0, 1, 1]);
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_number_of_sessions_is_near_the_weights(weights in prop::collection::vec(1u32..50, 2..6), sessions in 0u32..300) {
+        fn session_assignment_follows_target_weights(weights in prop::collection::vec(1u32..50, 2..6), sessions in 0u32..300) {
             let assigned = assign(&weights, sessions);
             let all: u32 = weights.iter().sum();
             for (at, weight) in weights.iter().enumerate() {

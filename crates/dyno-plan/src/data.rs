@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_must_fit_into_the_rows() {
+    fn data_scale_must_fit_work_unit_and_block() {
         assert_eq!(check("512K", "0 blocks", 1, 64), Ok(()));
         assert!(
             check("511K", "0 blocks", 1, 64).unwrap_err().contains("work_unit 64 is more than the 63 rows")
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_one_value_of_the_secondary_key() {
+    fn secondary_key_groups_cover_all_rows() {
         for rows in [1, 24, 25, 26, 100, 1_003] {
             let spec = DataSpec {
                 schemas: 1,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn older_data_serves_plans_that_need_no_secondary_key() {
+    fn older_data_serves_plans_without_secondary_key() {
         let workload = |secondary_pct| WorkloadSettings { secondary_pct, ..WorkloadSettings::default() };
         let data = crate::plan::DataSettings {
             schemas: 1,

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_in_the_lines_of_their_keys() {
+    fn plan_edit_writes_options_at_their_key_lines() {
         for engine in ENGINES.0 {
             let options =
                 source(&["data.scale=1G", "run.time=5m", "workload.rate=500/s"], &["postgres://me@db1/b"]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_in_another_way_is_taken_out() {
+    fn conflicting_plan_lines_are_commented_out() {
         let written = check(&template(&ENGINES.0[1]), &source(&["run.ops_per_session=1000"], &[]));
         assert!(
             written.contains("\nops_per_session = 1000\n") && written.contains("\n# time = "),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_ready_plan_takes_options() {
+    fn ready_plans_accept_options() {
         for ready in READY {
             let options = source(
                 &["data.scale=2000 blocks", "workload.seed=7", "sweep.repeats=2"],
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn axis_in_any_quotes_is_written_into_the_plan() {
+    fn axis_name_with_any_quoting_is_written_to_plan() {
         for name in ["update_pct", "'update_pct'", "\"update_pct\"", "'workload.update_pct'"] {
             let written = check(&template(&ENGINES.0[0]), &source(&[&format!("sweep.{name}=0,20")], &[]));
             assert!(written.contains("= [0, 20]"), "{name}: {written}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_plan_takes_is_refused() {
+    fn settings_invalid_in_a_plan_are_refused() {
         let refused =
             |set: &str| with_options("x.toml", &template(&ENGINES.0[0]), &source(&[set], &[])).is_err();
         assert!(refused("run.tiem=5s") && refused("run.time=soon") && refused("sweep.nothing=1"));

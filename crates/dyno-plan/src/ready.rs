@@ -60,7 +60,7 @@ mod tests {
     use crate::read::{PlanFile, PlanSource, read};
 
     #[test]
-    fn each_is_a_valid_plan_for_every_engine() {
+    fn ready_plans_are_valid_for_every_engine() {
         for ready in READY {
             assert_eq!(ready.text.matches("\nurl = ").count(), 1, "{}", ready.name);
             for engine in ENGINES.0 {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn each_says_what_it_answers_where_it_comes_from_and_how_to_read_it() {
+    fn ready_plans_state_question_source_and_interpretation() {
         for Ready { name, text } in READY {
             for part in ["\n# Answers: ", "\n# From: ", "\n# Read: ", "\n# Run: "] {
                 assert_eq!(text.matches(part).count(), 1, "{name}: {part}");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_and_its_readme_have_each_of_them() {
+    fn plans_folder_and_readme_contain_every_built_in_plan() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans");
         let files =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -146,7 +146,7 @@ mod tests {
     use crate::engine::fixture::{ENGINES, nothing};
 
     #[test]
-    fn the_reference_in_docs_is_current() {
+    fn plan_reference_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/plan.md");
         if std::env::var_os("DYNO_BLESS").is_some() {
             std::fs::write(path, markdown(ENGINES)).unwrap();
@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_a_valid_plan() {
+    fn reference_example_is_a_valid_plan() {
         let file = crate::PlanFile { name: "plan.md".into(), text: EXAMPLE.into() };
         let plan = crate::read(&crate::PlanSource { file: Some(file), ..nothing() }).unwrap();
         assert_eq!((plan.data.schemas, plan.run.sessions_per_schema), (4, 16));
     }
 
     #[test]
-    fn a_cell_cannot_end_a_row() {
+    fn reference_cell_text_cannot_end_its_table_row() {
         let text = markdown(ENGINES);
         for row in text.lines().filter(|line| line.starts_with("| `")) {
             let cells = row.matches(" | ").count() + 1;

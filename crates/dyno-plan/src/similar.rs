@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
+    fn typo_is_recognized_and_a_different_word_is_not() {
         let candidates = ["update_pct", "scan_pct", "rate"];
         assert_eq!(closest("updat_pct", candidates), Some("update_pct"));
         assert_eq!(closest("Update-Pct", candidates), Some("update_pct"));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commented_line_can_be_uncommented_as_it_is() {
+    fn commented_template_line_is_valid_when_uncommented() {
         for engine in ENGINES.0 {
             let template = template(engine);
             for key in keys::all().filter(|key| matches!(key.shown, TemplateVisibility::Commented)) {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_a_terminal() {
+    fn plan_template_lines_fit_terminal_width() {
         for engine in ENGINES.0 {
             assert!(template(engine).lines().all(|line| line.chars().count() <= WIDTH));
         }

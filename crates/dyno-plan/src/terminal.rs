@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_is_spelled_out_and_what_is_long_is_cut() {
+    fn control_characters_are_escaped_and_long_text_is_cut() {
         assert_eq!(spelled("a\x1b]0;x\x07b\u{9b}2J\u{202e}", 99), "a\\u{1b}]0;x\\u{7}b\\u{9b}2J\\u{202e}");
         assert_eq!(spelled("Größe 数据", 99), "Größe 数据");
         assert_eq!(spelled("abcd", 3), "abc…");

@@ -14,14 +14,14 @@ const ENGINES: Engines = Engines(&[
 
 proptest! {
     #[test]
-    fn no_bytes_panic_a_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn unit_and_url_parsers_never_panic_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
         let _ = (text.parse::<BlocksOrBytes>(), text.parse::<Bytes>(), text.parse::<TimeSpan>());
         let _ = (text.parse::<Rate>(), text.parse::<TargetUrl>());
     }
 
     #[test]
-    fn no_bytes_panic_the_plan_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn plan_reader_never_panics_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dyno.toml");
         std::fs::write(&path, &bytes).unwrap();

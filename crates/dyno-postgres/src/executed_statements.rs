@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_users_name_cannot_leave_its_place() {
+    fn user_name_cannot_inject_sql() {
         let request = StatementQuery {
             order: StatementOrder::Calls,
             schema: None,

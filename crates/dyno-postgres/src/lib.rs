@@ -59,7 +59,7 @@ fn grants(url: &TargetUrl) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn names_of_the_grants_are_the_urls_and_cannot_leave_their_place() {
+    fn grants_quote_names_from_url() {
         let grants = super::grants(&"postgres://Me%22;x@db1/be%0Anch".parse().unwrap());
         assert!(grants.contains("ON DATABASE \"bench\" TO \"Me\"\";x\";"), "{grants}");
         assert!(!grants.contains('{') && grants.lines().all(|line| line.len() <= 150), "{grants}");

@@ -124,7 +124,7 @@ mod tests {
     use AcceptanceVerdict::{NotApplicable, NotProved, Proved, Wrong};
 
     #[test]
-    fn a_step_has_the_gravest_verdict_of_its_findings() {
+    fn acceptance_step_has_the_most_severe_verdict_of_its_findings() {
         let step = |verdicts: &[AcceptanceVerdict]| {
             let finding = |verdict: &AcceptanceVerdict| AcceptanceFinding::new("one", *verdict, "seen");
             AcceptanceStep::new(1, "step", "a step", verdicts.iter().map(finding).collect()).verdict

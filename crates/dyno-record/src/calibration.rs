@@ -204,7 +204,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn the_most_is_of_what_is_not_refused() {
+    fn calibration_maximum_excludes_refused_figures() {
         let calibration = sample::component().calibration.unwrap();
         assert_eq!(calibration.most_per_s(RawTest::RandomRead, 8192).unwrap().per_s, Some(60_000.0));
         assert_eq!(calibration.most_within(RawTest::RandomRead, 8192).unwrap().per_s, Some(20_000.0));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_has_no_figures() {
+    fn refused_calibration_has_no_figures() {
         let figure = RawFigure {
             per_s: Some(1.0),
             mean_us: Some(0.0),

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transactions_are_counted_by_the_rule_of_the_platform() {
+    fn transactions_are_counted_by_platform_rule() {
         let counted = |rule: Transactions| (rule.counted(80, 60, None), rule.counted(80, 60, Some(7)));
         assert_eq!(counted(Transactions::Unknown), (None, None));
         assert_eq!(counted(Transactions::Commits), (Some(60), Some(60)));

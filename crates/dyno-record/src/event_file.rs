@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn event_file_that_others_could_have_prepared_is_refused() {
+    fn event_file_writable_by_other_users_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         set_mode(folder.path(), 0o1777);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn request_of_another_user_is_ignored_and_never_waited_for() {
+    fn request_file_from_another_user_is_ignored_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("skip"), "skip\n").unwrap();

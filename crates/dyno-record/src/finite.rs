@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_found_wherever_it_stands() {
+    fn non_finite_figure_is_found_at_any_depth() {
         for (figure, finite) in [(1.5, true), (f64::NAN, false), (f64::INFINITY, false), (f64::MIN, true)] {
             let shapes = [
                 Shape::One(figure),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_as_finite_as_its_figures() {
+    fn record_is_finite_only_if_all_figures_are() {
         let record = sample::full();
         assert!(is_finite(&record));
         let mut broken = record.clone();
@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_is_as_finite_as_its_figures(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
+        fn list_is_finite_only_if_all_figures_are(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
             let figures: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
             prop_assert_eq!(is_finite(&figures), figures.iter().all(|figure| figure.is_finite()));
         }

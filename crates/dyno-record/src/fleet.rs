@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_that_tells_no_offset_of_a_clock_is_read() {
+    fn clock_fit_without_offset_is_read() {
         let text = r#"{ "exchanges": 24, "round_trip_us": 200.0, "bound_us": 120.0 }"#;
         let fit: ClockFit = serde_json::from_str(text).unwrap();
         assert_eq!((fit.exchanges, fit.ahead_us, fit.drifted_us), (24, None, None));

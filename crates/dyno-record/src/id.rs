@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_the_start_in_utc_and_four_digits() {
+    fn run_id_is_utc_start_and_four_digits() {
         let at: Timestamp = "2026-03-21T15:25:01.999999999+01:00".parse().unwrap();
         assert_eq!(new_run_id(at, 0x7f3a), "20260321-142501-7f3a");
         assert_eq!(new_run_id(at, 5), "20260321-142501-0005");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_is_a_selector_or_not_plain_text_is_refused() {
+    fn run_name_that_is_selector_or_not_plain_text_is_refused() {
         for name in ["20260321-142501-7f3a", "sweep-20260321-142501-7f3a", "awr-DB1-1-100-101", "a"] {
             assert!(is_name(name), "{name}");
         }
@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn spelling_keeps_the_order_of_time(a in 0i64..4_000_000_000_000_000, b in 0i64..4_000_000_000_000_000) {
+        fn timestamp_text_sorts_in_time_order(a in 0i64..4_000_000_000_000_000, b in 0i64..4_000_000_000_000_000) {
             let (at_a, at_b) = (Timestamp::from_microsecond(a).unwrap(), Timestamp::from_microsecond(b).unwrap());
             prop_assert_eq!(rfc3339(at_a).cmp(&rfc3339(at_b)), a.cmp(&b));
             prop_assert_eq!(rfc3339(at_a).parse::<Timestamp>().unwrap(), at_a);

@@ -177,7 +177,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn a_record_comes_back_as_it_was() {
+    fn record_json_round_trip_is_lossless() {
         for record in [sample::full(), sample::minimal(), sample::imported(), sample::component()] {
             let text = record.to_json().unwrap();
             assert_eq!(RunRecord::from_json(&text).unwrap(), record);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_no_numbers_become_absent_and_the_rest_is_kept() {
+    fn non_finite_values_become_absent_and_the_rest_is_kept() {
         let mut record = sample::full();
         let value = Metric::Value { value: f64::NAN, unit: crate::Unit::Percent };
         record.metrics.insert("buffer_hit_pct".into(), value);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_figure_that_has_to_be_there_is_an_error() {
+    fn non_finite_required_figure_is_an_error() {
         let mut record = sample::full();
         record.window.as_mut().unwrap().seconds = f64::NAN;
         for written in [record.to_json(), record.to_json_of_known_plan()] {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_a_known_plan_is_written_as_any_other() {
+    fn record_of_known_plan_serializes_like_any_other() {
         let mut broken = sample::full();
         broken.hosts[0].counters.insert("x".into(), f64::NAN);
         for record in [sample::full(), sample::minimal(), broken] {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_from_a_broken_record() {
+    fn other_schema_version_differs_from_malformed_record_error() {
         let text = sample::minimal().to_json().unwrap();
         let newer = text.replace("\"schema_version\":2", "\"schema_version\":7");
         let error = RunRecord::from_json(&newer).unwrap_err();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_another_kind_is_refused_whatever_it_holds() {
+    fn unknown_record_kind_is_refused() {
         let disk = r#"{"schema_version":2,"kind":"flame","metrics":{}}"#;
         let error = RunRecord::from_json(disk).unwrap_err();
         assert!(error.to_string().contains("unknown record kind \"flame\": use a newer"), "{error}");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_is_an_error_and_nothing_worse() {
+    fn hostile_record_json_is_a_malformed_error() {
         let deep = format!("{{\"schema_version\":2,\"x\":{}", "[".repeat(1_000_000));
         assert!(matches!(RunRecord::from_json(&deep).unwrap_err(), RecordError::Malformed { .. }));
         let huge = sample::full().to_json().unwrap().replace("1000.5", "1e999");
@@ -250,12 +250,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_reading_panic(text in "[\\x00-\\x7f]{0,200}") {
+        fn gate_parser_never_panics_on_any_text(text in "[\\x00-\\x7f]{0,200}") {
             let _ = RunRecord::from_json(&text);
         }
 
         #[test]
-        fn a_cut_record_is_never_read(share in 0.0f64..1.0) {
+        fn truncated_record_is_never_read(share in 0.0f64..1.0) {
             let text = sample::full().to_json().unwrap();
             let cut = (text.len() as f64 * share) as usize;
             prop_assume!(text.is_char_boundary(cut));
@@ -263,7 +263,7 @@ mod tests {
         }
 
         #[test]
-        fn every_finite_number_comes_back_to_the_bit(bits in any::<u64>()) {
+        fn finite_numbers_round_trip_exactly_in_json(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
             let mut record = sample::full();

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn sentence_names_the_longest_silence_and_both_throughputs() {
+    fn outage_sentence_names_longest_silence_and_both_rates() {
         let part = |from_s, ops_per_s| Some(Throughput { from_s, to_s: from_s + 5.0, ops_per_s });
         let outage = Outage {
             target: Some(2),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn sentence_says_where_nothing_came_back_and_where_others_had_answers() {
+    fn outage_sentence_covers_open_and_partial_outages() {
         let open = Outage { silences: vec![silence(4.0, None, 6.0)], ..Outage::default() };
         let words = "no session had an answer for 6.000 s at least, from 4.000 s of the window until its sessions stopped";
         assert!(open.sentence().contains(words), "{}", open.sentence());

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_that_others_may_write_to_is_refused() {
+    fn folder_writable_by_other_users_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         create_folder(&at("deep/good")).unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_file_that_a_stranger_could_have_prepared_is_refused() {
+    fn shared_file_prepared_by_another_user_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let open = |path: &Path, mode: u32| {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_that_others_may_read_is_named_with_the_command() {
+    fn secret_file_readable_by_others_gives_chmod_hint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         assert_eq!(open_secret_warning("the key", &path), None);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_others_prepared_is_refused() {
+    fn file_prepared_by_another_user_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         assert!(read(&at("none"), 99).unwrap().is_none());

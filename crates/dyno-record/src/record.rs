@@ -409,7 +409,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn the_driver_is_found_among_any_number_of_hosts() {
+    fn driver_host_is_found_among_several_hosts() {
         let mut record = sample::full();
         let database =
             Host { name: "db2".into(), roles: [Role::Database].into(), cpus: 64, ..Host::default() };

@@ -356,7 +356,7 @@ pub(crate) fn component() -> RunRecord {
 
 /// The files in `tests/records` must equal these records; `DYNO_BLESS=1` rewrites them.
 #[test]
-fn the_stored_samples_are_current() {
+fn stored_sample_records_are_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
     let all = [
         ("full", full()),

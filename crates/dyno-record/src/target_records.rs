@@ -128,7 +128,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn each_target_is_a_record_of_its_own() {
+    fn each_target_has_its_own_record() {
         let whole = sample::several();
         let parts = whole.parts();
         assert!(whole.is_total() && parts.iter().all(|part| !part.is_total() && part.parts().is_empty()));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_custom_workload_hold_on_a_replica() {
+    fn custom_workload_shares_are_kept_on_replica() {
         let shares = |record: &crate::RunRecord| {
             record.classes.iter().map(|class| class.share.percent).collect::<Vec<_>>()
         };
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn each_target_has_the_machine_that_was_looked_at_for_it() {
+    fn target_host_is_the_one_observed_for_it() {
         let mut whole = sample::several();
         let far = |name: &str, target: usize| crate::Host {
             name: name.into(),
@@ -198,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_one_target_has_no_parts() {
+    fn record_of_single_target_has_no_parts() {
         assert!(sample::full().parts().is_empty() && !sample::full().is_total());
     }
 
     #[test]
-    fn several_targets_survive_storage() {
+    fn record_with_several_targets_round_trips() {
         let record = sample::several();
         let read = crate::RunRecord::from_json(&record.to_json().unwrap()).unwrap();
         assert_eq!(read, record);

@@ -76,7 +76,7 @@ mod tests {
     use AcceptanceVerdict::{NotApplicable, NotProved, Proved};
 
     #[test]
-    fn the_page_has_each_finding_the_sum_and_the_missing_grants() {
+    fn acceptance_page_lists_findings_totals_and_missing_grants() {
         let finding = |name: &str, verdict| AcceptanceFinding::new(name, verdict, "seen");
         let rights = finding("grants", NotProved).way_out("GRANT a TO b;");
         let steps = vec![

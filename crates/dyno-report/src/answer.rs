@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_five_lines_with_words_in_front() {
+    fn run_conclusion_is_five_labeled_lines() {
         for width in [80, 100, 140] {
             let text = answer_text(&CurveSummaries::of_run(&run("a", 4, 20)), &Style { width, color: false });
             lines(&text, width);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn several_curves_are_rows_and_runs_without_a_result_are_counted_by_reason() {
+    fn answer_lists_curves_and_counts_runs_without_result_by_reason() {
         let mut records: Vec<RunRecord> = [0, 20, 50]
             .into_iter()
             .flat_map(|pct| [1, 2].map(|s| run(&format!("{pct}-{s}"), s, pct)))

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_have_eighths() {
+    fn bars_are_drawn_in_eighths() {
         assert_eq!(bar(1.0, 4), "████");
         assert_eq!(bar(0.5, 3), "█▌");
         assert_eq!(bar(0.0001, 4), "▏");
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn sparklines_fit_and_begin_at_zero() {
+    fn sparklines_fit_width_and_start_at_zero() {
         assert_eq!(sparkline(&[0.0, 5.0, 10.0], 10), "▁▅█");
         assert_eq!(sparkline(&[1.0; 1_000], 50).chars().count(), 50);
         assert_eq!(sparkline(&[0.0, 0.0], 5), "▁▁");

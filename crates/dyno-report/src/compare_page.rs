@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_stands_beside_the_first_at_every_point() {
+    fn every_variant_is_compared_with_first_at_every_point() {
         let sections = sections();
         let (_, grid) = &sections[1].grids[0];
         assert_eq!((grid.rows.len(), grid.heads.len()), (2, 1 + 1 + 2 * 4));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_text_in_every_format() {
+    fn compare_page_escapes_names_in_every_format() {
         let sections = sections();
         let page = crate::html::pages("compare", "", &sections);
         assert!(page.contains("&lt;b&gt;new") && !page.contains("<b>new"));

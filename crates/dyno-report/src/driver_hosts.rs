@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_its_share_and_a_lost_one_none() {
+    fn driver_host_has_load_share_and_lost_host_has_none() {
         let first = FleetHost {
             name: "client-1".into(),
             sessions: 6,

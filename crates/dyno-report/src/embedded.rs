@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_out_as_they_went_in() {
+    fn embedded_records_round_trip() {
         for count in [0, 1, 40] {
             let written = hostile(count);
             let element = element(&written);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn other_pages_and_damaged_ones_say_so() {
+    fn pages_without_valid_records_report_the_reason() {
         assert!(matches!(records("<html></html>"), Err(EmbeddedError::NoRecords)));
         let good = element(&hostile(40));
         let cut = &good[..good.len() / 2];
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conclusion_of_a_kind_that_is_not_known_is_kept_and_one_that_is_none_leaves_the_records_whole() {
+    fn unknown_conclusion_kind_is_kept_and_malformed_one_skipped() {
         let newer = r#"{"of":"x-1","line":"l","words":[],"figures":{"kind":"of tomorrow"}}"#;
         for (count, conclusion, read_and_not) in [(2, newer, (1, 0)), (40, newer, (1, 0)), (2, "{}", (0, 1))]
         {
@@ -185,7 +185,7 @@ mod tests {
 
     /// Pages of any size are read, so only one record may be in memory at a time.
     #[test]
-    fn one_record_at_a_time_is_held() {
+    fn embedded_records_are_read_one_at_a_time() {
         struct Counted<'p> {
             rest: &'p [u8],
             read: &'p std::cell::Cell<usize>,

@@ -51,7 +51,7 @@ mod tests {
     use crate::show::show;
 
     #[test]
-    fn retries_and_commits_in_doubt_are_in_the_table_and_the_result() {
+    fn retries_and_commits_in_doubt_appear_in_output() {
         let mut record = fixture::postgres();
         let style = Style { width: 160, ..Style::default() };
         assert_eq!(caveats(&record, &style), "");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_that_are_not_durable_are_a_caveat_of_the_result() {
+    fn non_durable_commits_are_a_caveat_of_the_result() {
         let mut record = fixture::postgres();
         let caveat = "fsync = off: a crash can destroy the data".to_owned();
         record.targets[0].identity.not_durable = vec![caveat.clone()];

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_varied_is_no_difference_and_the_rest_is() {
+    fn varied_settings_are_no_difference_but_others_are() {
         let mut other = fixture::postgres();
         other.plan.run.sessions_per_schema = 9;
         other.hosts[0].kernel = "Linux 9".into();

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_imported_has_a_table_and_a_chart_and_is_named_so() {
+    fn imported_metrics_have_a_table_and_a_chart_marked_as_imported() {
         let mut record = fixture::sqlite();
         assert!(
             grid(&record).is_none()

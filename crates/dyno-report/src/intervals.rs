@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_in_its_unit_and_in_percent() {
+    fn difference_is_shown_in_unit_and_percent() {
         let alike = IntervalComparison::default();
         assert_eq!(texts(&change(Some(100.0), Some(150.5)), &alike, false), ["+50.5", "+50.5"]);
         assert_eq!(texts(&change(Some(100.0), Some(75.0)), &alike, false), ["-25.0", "-25.0"]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_change_of_one_database_has_no_difference_but_for_who_asks() {
+    fn difference_between_two_databases_is_shown_only_on_request() {
         let apart = IntervalComparison {
             mismatches: vec![IntervalMismatch::Database("A".into(), "B".into())],
             ..IntervalComparison::default()

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_class_stands_beside_what_it_took_in_the_run() {
+    fn learned_cost_is_shown_with_cost_in_the_run() {
         let mut record = fixture::postgres();
         assert!(learned(&record).is_none());
         let class = record.classes[0].name.clone();

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_has_a_load_profile_and_its_events_with_what_is_not_known_left_open() {
+    fn run_load_profile_and_events_leave_unknown_values_open() {
         let mut record = fixture::postgres();
         let ops = record.leading_ops().unwrap().rate_per_s;
         let value = |value, unit| Metric::Value { value, unit };

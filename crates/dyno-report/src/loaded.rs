@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_says_what_it_was_and_what_is_not_known() {
+    fn bulk_load_report_shows_results_and_unknown_values() {
         let mut record = fixture::postgres();
         assert!(loaded(&record).is_none());
         let load = BulkLoadResult {

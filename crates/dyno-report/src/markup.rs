@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_is_spelled_out() {
+    fn escape_encodes_markup_and_control_characters() {
         assert_eq!(escape("<script>alert('x')</script>"), "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
         assert_eq!(escape("a\" onload=\"x"), "a&quot; onload=&quot;x");
         assert_eq!(escape("a\u{0}b"), "a\\u{0}b");
@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_of_a_text_is_markup(text in ".{0,300}") {
+        fn escape_leaves_no_markup_in_any_text(text in ".{0,300}") {
             let escaped = escape(&text);
             prop_assert!(!escaped.chars().any(|c| matches!(c, '<' | '>' | '"' | '\'' | '`')));
             prop_assert!(!escaped.chars().any(char::is_control));

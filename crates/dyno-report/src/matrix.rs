@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_has_a_row_for_each_curve_and_a_column_for_each_load() {
+    fn matrix_has_a_row_per_curve_and_a_column_per_load() {
         let grid = [0, 20].into_iter().flat_map(|updates| [1, 2, 4].map(|sessions| (updates, sessions)));
         let records: Vec<RunRecord> = grid.filter(|at| *at != (20, 2)).map(fixture::at_point).collect();
         let (rates, limits) = matrix(&points(&records)).unwrap();

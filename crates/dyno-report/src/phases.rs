@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_what_was_asked_and_done() {
+    fn phase_row_shows_requested_and_done_operations() {
         let record = record();
         let grid = phases(&record).unwrap();
         let row = |at: usize| grid.rows[at].1.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_and_export_has_them() {
+    fn phases_are_in_every_page_and_export() {
         let record = record();
         let shown = crate::show(&record, &Style::default());
         assert!(shown.contains("hold 200/s 10s") && shown.contains("rate by a schedule"), "{shown}");

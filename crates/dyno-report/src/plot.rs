@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_elsewhere_stays_text() {
+    fn plot_text_is_escaped() {
         let svg = plot(2.0).svg();
         assert!(svg.contains("&lt;b&gt;") && svg.contains("&lt;i&gt;") && svg.contains("a &amp; b"), "{svg}");
         assert!(!svg.contains("<b>") && !svg.contains("<i>"));
     }
 
     #[test]
-    fn half_and_twice_are_equally_far_from_one() {
+    fn ratio_plot_extent_covers_range_and_has_no_nan() {
         let plot = plot(2.0);
         let (low, high) = plot.extent();
         assert!(low < 1.0 && high > 2.2);

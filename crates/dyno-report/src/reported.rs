@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn one_report_is_shown_as_it_is() {
+    fn single_awr_report_is_shown_unchanged() {
         let single_report = report(100.0, 1_500.0, Some((1_000.0, 20.0)));
         let overview = over(&[single_report]);
         assert_eq!(texts(&overview.load()), [["logical reads (blocks)", "1,500", "7.00"]]);

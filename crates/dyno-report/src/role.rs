@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_tell_which_databases_are_on_the_driving_host() {
+    fn role_text_counts_databases_on_the_driver_host() {
         let mut record = fixture::postgres();
         record.targets = vec![record.targets[0].clone(); 3];
         assert_eq!(words(&record), "client and database");

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn twice_the_lines_are_twice_the_work() {
+    fn table_rendering_cost_is_linear_in_rows() {
         let (some, twice) = (looks(500), looks(1_000));
         assert!(twice <= 2 * some + 100, "{some} looks at 500 lines, {twice} at 1,000");
     }
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_right_aligned_under_their_heads() {
+    fn table_values_are_right_aligned_under_headers() {
         let text = "      ── CPU ───
 name  busy  user  when
          %     %
@@ -423,7 +423,7 @@ a\\nb  12.0
     }
 
     #[test]
-    fn what_is_too_wide_is_dropped_then_shortened() {
+    fn columns_that_are_too_wide_are_dropped_then_shortened() {
         let style = Style { color: false, width: 60 };
         let mut table = table();
         table.row([TextCell::from("x".repeat(90)), "1".into(), "2".into(), "now".into()]);
@@ -433,7 +433,7 @@ a\\nb  12.0
     }
 
     #[test]
-    fn colours_do_not_move_columns() {
+    fn colors_do_not_shift_table_columns() {
         let plain = table().render(&Style::default());
         let coloured = table().render(&Style { color: true, width: 100 });
         let mut stripped = String::new();

@@ -142,13 +142,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn escape_sequences_are_spelled_out() {
+    fn escape_sequences_are_printed_as_text() {
         assert_eq!(clean("a\x1b[2Jb\nc\u{202e}d\u{200b}"), "a\\u{1b}[2Jb\\nc\\u{202e}d\\u{200b}");
         assert_eq!(clean("Größe 数据"), "Größe 数据");
     }
 
     #[test]
-    fn long_texts_are_cut() {
+    fn long_texts_are_truncated() {
         assert!(clean(&"x".repeat(10_000)).chars().count() <= CHARS_MAX + 1);
         assert_eq!(truncate("数据库", 5), "数据…");
         assert_eq!(truncate("abc", 3), "abc");
@@ -162,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn talk_keeps_only_quoted_lines() {
+    fn error_text_keeps_line_breaks_of_quoted_lines_only() {
         assert_eq!(talk("failed\n  | said\x1b[2J\nhint: none"), "failed\n  | said\\u{1b}[2J\\nhint: none");
     }
 
     #[test]
-    fn a_page_keeps_its_lines_and_our_colours() {
+    fn page_text_keeps_line_breaks_and_own_colors_only() {
         let style = Style { color: true, width: 80 };
         let red = style.paint(Paint::Bad, "bad");
         let text = format!("a\tb\r\n{red}\x1b[2Jc\x1b[8md\u{9b}1m");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn json_stays_the_same_value() {
+    fn json_escaping_keeps_the_value() {
         let value = serde_json::json!({ "a\u{9b}": ["\u{202e}x\u{7f}", "\u{e0001}"] });
         let text = serde_json::to_string_pretty(&value).expect("a value");
         let safe = json(&text);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_marked_in_chart_and_table() {
+    fn trend_changes_are_marked_in_chart_and_table() {
         let mut values = vec![5000.0, 5010.0, 4990.0, 5005.0, 4995.0, 5002.0];
         values.extend([4200.0, 4210.0, 4190.0, 4205.0, 4195.0, 4198.0]);
         let records = history(&values);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_and_none_are_said() {
+    fn trend_text_handles_one_run_and_no_run() {
         let records = history(&[5.0]);
         let text = trend_text(
             &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default()),

@@ -82,7 +82,7 @@ fn peak_bytes(runs: usize, format: &str) -> usize {
 }
 
 #[test]
-fn a_report_holds_a_few_figures_of_each_run_and_no_record() {
+fn report_memory_per_run_is_bounded() {
     for format in ["html", "md", "csv", "json"] {
         let (few, many) = (peak_bytes(100, format), peak_bytes(400, format));
         let bytes_per_run = many.saturating_sub(few) / 300;

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn action_is_one_line_whatever_its_path_is() {
+    fn logged_action_is_one_line_for_any_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("actions.jsonl");
         let log = ActionLog::open(Some(path.clone()));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn file_of_the_log_is_bounded() {
+    fn action_log_file_is_rotated_at_size_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("actions.jsonl");
         std::fs::write(&path, vec![b'x'; FILE_BYTES_MAX as usize]).unwrap();

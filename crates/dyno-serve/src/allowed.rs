@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn only_keys_of_plain_values_are_open_to_pages() {
+    fn pages_may_set_only_keys_with_plain_values() {
         for key in keys::all() {
             for spelled in spellings(key) {
                 let refused = refusal(&spelled, "x", false).is_some();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_from_a_file_are_refused_in_any_spelling() {
+    fn file_phases_are_refused_in_any_spelling() {
         for key in ["workload.phases", "sweep.phases", "sweep.\"workload.phases\"", "sweep.'phases'"] {
             for value in ["csv /etc/passwd", "CSV /etc/passwd", "[\"csv /etc/passwd\"]"] {
                 assert!(refusal(key, value, true).is_some(), "{key} {value}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn plan_that_differs_in_a_closed_key_is_refused() {
+    fn plan_differing_in_closed_key_is_refused() {
         let plan = |sets: &[&str]| {
             let target = Some("sqlite:x.db".to_owned());
             let sets = sets.iter().map(|set| (*set).to_owned()).collect();

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_is_of_these_commands_alone() {
+    fn command_mark_is_valid_for_the_same_commands_only() {
         let steps = |what: &str| vec![("apply".to_owned(), what.to_owned())];
         let args = vec![vec!["study".to_owned(), "run".to_owned()]];
         let first = ServeCommandList::of(&steps("sysctl -w a=1"), &args);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_stays_text() {
+    fn serve_command_text_is_html_escaped() {
         let commands =
             ServeCommandList::of(&[("apply".to_owned(), "<script>alert(1)</script>".to_owned())], &[]);
         assert!(!commands.shown("plan").into_string().contains("<script>"));

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn newcomer_takes_the_place_of_the_client_with_most_idle_ones() {
+    fn new_client_replaces_slot_of_client_with_most_idle_slots() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let places = ConnectionSlots::new(limits(3));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn client_that_drips_or_sends_nothing_is_cut_off_at_the_limit() {
+    fn slow_or_silent_client_is_cut_off_at_time_limit() {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {

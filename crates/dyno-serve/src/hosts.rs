@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_this_server_and_no_others() {
+    fn host_check_accepts_only_names_of_this_server() {
         let hosts =
             ServeHostNames::new("127.0.0.1:7878".parse().unwrap(), &["Dyno.example.org".into()], false);
         for host in
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_proxy_with_tls_the_name_is_its() {
+    fn public_host_name_is_accepted_behind_tls_proxy() {
         let hosts =
             ServeHostNames::new("127.0.0.1:7878".parse().unwrap(), &["dyno.example.org".into()], true);
         assert!(hosts.is_own("https://dyno.example.org") && hosts.knows("dyno.example.org:443"));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_need_more_than_a_view() {
+    fn changing_requests_need_more_than_view_role() {
         assert_eq!(required(&Method::GET, "/jobs/x/stop"), UserRole::View);
         assert_eq!(required(&Method::POST, "/jobs/x/stop"), UserRole::Run);
         assert_eq!(required(&Method::POST, "/logout"), UserRole::View);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn only_administrators_control_jobs_of_others() {
+    fn only_administrators_control_jobs_of_other_users() {
         let caller = |role| Caller { name: "anna".into(), role };
         for (role, own, other) in
             [(UserRole::View, false, false), (UserRole::Run, true, false), (UserRole::Administer, true, true)]

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn login_outlives_the_server_and_ends_at_logout() {
+    fn login_survives_server_restart_and_ends_at_logout() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("logins.json");
         let sessions = LoginSessions::open(Some(path.clone()));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn logins_are_bounded() {
+    fn login_count_is_bounded() {
         let sessions = LoginSessions::open(None);
         let first = sessions.begin("token").unwrap();
         sessions.logins.lock().unwrap().values_mut().for_each(|login| login.at_s -= 1);

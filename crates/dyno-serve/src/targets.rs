@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn names_urls_and_where_the_password_is() {
+    fn targets_file_names_password_variable() {
         let targets = read("[targets.file]\nurl = \"sqlite:/tmp/x.db\"\npassword_env = \"P\"\n").unwrap();
         let target = targets.get("file").unwrap();
         assert_eq!(target.secrets(), [("target.password_env", "P".to_owned())]);
     }
 
     #[test]
-    fn listed_host_becomes_an_observed_host_of_a_plan() {
+    fn configured_host_becomes_observed_host_of_plan() {
         let text =
             "[hosts.db1]\nurl = \"ssh://root@db1\"\ndata = \"/srv/pg data\"\nabout = \"the new one\"\n";
         let targets = read(text).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_without_what_could_be_a_password() {
+    fn target_file_errors_do_not_contain_passwords() {
         for text in [
             "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"",
             "[targets.a]\nurl = \"nodb://me:geheim@h/d\"",

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stalled_tls_handshakes_give_up_their_sockets() {
+    fn stalled_tls_handshakes_release_their_sockets() {
         let folder = tempfile::tempdir().unwrap();
         let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn token_is_made_once_for_its_user_alone() {
+    fn token_is_created_once_and_private_to_its_user() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
         let made = AccessToken::of_file(&path).unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn token_of_a_read_only_state_is_read_but_never_written() {
+    fn token_of_read_only_state_is_read_but_never_written() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
         let in_memory = AccessToken::of_read_only_state(&path).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn token_that_others_may_read_or_that_is_none_is_refused() {
+    fn invalid_or_world_readable_token_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
         let token = AccessToken::of_file(&path).unwrap();

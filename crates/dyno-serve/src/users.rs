@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn named_token_has_its_role_until_it_is_removed() {
+    fn named_token_keeps_its_role_until_removed() {
         let state = tempfile::tempdir().unwrap();
         let users = users(state.path());
         let token = add_token(state.path(), "anna", UserRole::View).unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_mislead_are_refused() {
+    fn invalid_token_names_and_roles_are_refused() {
         let state = tempfile::tempdir().unwrap();
         for name in ["owner", "", "a b", "a\u{1b}[31m", "../x", &"x".repeat(61)] {
             assert!(add_token(state.path(), name, UserRole::View).is_err(), "{name:?}");

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn two_on_one_device_see_each_other_and_leave_nothing() {
+    fn device_lock_holders_see_each_other_and_leave_no_files() {
         let folder = tempfile::tempdir().unwrap();
         // Two commands in one process count as two, like those of two processes.
         let (one, two) = (holder(1), holder(1));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_others_files_are_not() {
+    fn files_of_killed_process_are_removed_and_others_kept() {
         let folder = tempfile::tempdir().unwrap();
         let left = folder.path().join(format!("{}9-x-0", prefix(7)));
         std::fs::write(&left, format!("{}\n", holder(9).encode())).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_a_file_is_not_followed() {
+    fn symlink_in_place_of_device_lock_file_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let this_holder = Holder::this_process(LockPurpose::Run);
         let since = this_holder.since.replace(':', "");

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_have_the_names_and_classes_of_the_manual() {
+    fn sqlite_error_codes_have_documented_names_and_classes() {
         for (code, name, class) in [
             (ffi::SQLITE_BUSY, "SQLITE_BUSY", ErrorClass::Retryable),
             (ffi::SQLITE_LOCKED, "SQLITE_LOCKED", ErrorClass::Retryable),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_says_so_and_how_to_go_on() {
+    fn full_disk_error_states_cause_and_remedy() {
         let error = SqliteError::bare(ffi::SQLITE_FULL).into_target("load rows");
         assert_eq!(error.kind, TargetErrorKind::Full);
         assert!(error.message.contains("cannot load rows") && error.message.contains("SQLITE_FULL"));

@@ -144,7 +144,7 @@ mod tests {
     use dyno_engine::LockPurpose;
 
     #[test]
-    fn a_link_in_the_place_of_the_lock_is_not_followed() {
+    fn symlink_in_place_of_database_lock_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
         std::fs::write(&victim, "mine").unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn hard_link_in_the_place_of_the_lock_is_not_written_to() {
+    fn hard_link_as_lock_file_is_refused_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
         std::fs::write(&victim, "mine").unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn one_holds_it_and_the_other_learns_who() {
+    fn database_lock_is_exclusive_and_names_its_holder() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("a.db");
         let first = take(&database, &Holder::this_process(LockPurpose::Load), Claim::Alone).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_of_the_same_file_is_the_same_lock() {
+    fn symlink_to_database_file_takes_the_same_lock() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("a.db");
         std::fs::write(&database, "").unwrap();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_taken_over() {
+    fn lock_of_killed_process_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1.1@h\n").unwrap();
         let lock =
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_never_hold_it_together() {
+    fn concurrent_claims_never_hold_lock_together() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("a.db");
         let (inside, taken) = (std::sync::atomic::AtomicU32::new(0), std::sync::atomic::AtomicU32::new(0));

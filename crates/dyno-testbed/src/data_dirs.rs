@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_left_is_as_the_template_again() {
+    fn data_directory_is_restored_to_the_template() {
         let folder = tempfile::tempdir().unwrap();
         let (template, used) = (folder.path().join("template"), folder.path().join("used"));
         for made in ["base/1", "log", "gone"] {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_arrives_in_its_order_and_not_before_its_time() {
+    fn delay_proxy_keeps_order_and_delay() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (there, back) = (Duration::from_millis(30), Duration::from_millis(50));
         let way =

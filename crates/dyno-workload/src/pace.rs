@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_have_the_rate_and_the_spread_of_their_law() {
+    fn poisson_arrivals_have_expected_rate_and_variance() {
         let due = due_moments(Arrivals::Poisson, 1_000.0, 1, 20_000);
         let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn one_phase_of_one_rate_is_that_rate() {
+    fn single_hold_phase_matches_plain_rate() {
         for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
             let flat = due_moments(arrivals, 1_000.0, 3, 2_000);
             let session_arrivals = |n| until(phased(arrivals, &["hold 1000/s 9s"], n, 3), 7_000_000_000);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_of_phases_are_as_many_as_asked_whatever_sessions_share_them() {
+    fn phase_arrival_count_is_independent_of_session_count() {
         const PHASES: [&str; 3] = ["ramp 0..1000/s 10s", "sine 200..1000/s period 4s for 20s", "hold 0/s 5s"];
         let (asked, second) = ([5_000.0, 12_000.0, 0.0], 1_000_000_000);
         let ends = [1, 11, 31, 36].map(|s| s * second);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poisson_process_of_phases_has_the_gaps_of_its_law_in_its_own_time() {
+    fn poisson_phase_gaps_are_exponential_in_curve_time() {
         let curve = WorkloadSettings {
             phases: vec!["ramp 10..2000/s 20s".parse().unwrap()],
             ..WorkloadSettings::default()
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_that_are_passed_are_as_many_as_would_have_come() {
+    fn skipped_arrivals_match_count_of_regular_arrivals() {
         const PHASES: [&str; 4] =
             ["ramp 0..4000/s 10s", "hold 0/s 5s", "hold 50/s 4s", "sine 0..900/s period 3s for 9s"];
         let second_ns = 1_000_000_000;
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_the_loop_is_closed() {
+    fn workload_without_rate_runs_a_closed_loop() {
         assert!(matches!(Pace::new(&WorkloadSettings::default(), None, 0, (0, 1)), Pace::Closed));
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn one_operation_in_so_many_is_followed_by_a_sleep_of_the_length_asked_for() {
+    fn think_time_follows_one_in_n_operations_with_given_length() {
         let mut think = think(5, false);
         let lengths: Vec<u64> = (0..50_000).filter_map(|_| think.draw()).collect();
         let share = lengths.len() as f64 / 50_000.0;
@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn a_compensated_sleep_counts_from_the_begin() {
+    fn compensated_think_time_counts_from_operation_begin() {
         assert_eq!(think(1, false).until_ns(100, 1_000, 1_070), 1_170);
         assert_eq!(think(1, true).until_ns(100, 1_000, 1_070), 1_100);
     }
 
     #[test]
-    fn without_think_time_nothing_is_drawn() {
+    fn no_think_time_is_drawn_when_disabled() {
         let mut off = think(0, false);
         assert!(!off.is_on() && (0..100).all(|_| off.draw().is_none()));
     }

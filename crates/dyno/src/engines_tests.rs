@@ -13,7 +13,7 @@ fn plan(text: String) -> dyno_plan::Plan {
 }
 
 #[test]
-fn plans_that_are_written_for_an_engine_name_it() {
+fn plan_templates_name_their_engine() {
     for engine in ENGINES.specs.0 {
         for text in [template(engine)].into_iter().chain(READY.map(|ready| ready.for_engine(engine))) {
             let plan = plan(text);
@@ -24,7 +24,7 @@ fn plans_that_are_written_for_an_engine_name_it() {
 }
 
 #[test]
-fn what_an_engine_declares_is_what_it_does() {
+fn engine_spec_matches_engine_behavior() {
     for engine in ENGINES.engines {
         let spec = &engine.spec;
         assert_eq!(spec.pooled, engine.open_through.is_some(), "{}", spec.name);
@@ -36,7 +36,7 @@ fn what_an_engine_declares_is_what_it_does() {
 }
 
 #[test]
-fn the_plan_reference_names_every_engine() {
+fn plan_reference_describes_every_engine() {
     let reference = include_str!("../../../docs/reference/plan.md");
     for example in ENGINES.specs.examples() {
         assert!(reference.contains(&format!("`{example}`")), "{example}");
@@ -67,7 +67,7 @@ fn sources(folder: &Path, paths: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn nobody_else_knows_an_engine_by_its_name() {
+fn engine_names_appear_only_in_engine_crates() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let names: Vec<&str> = ENGINES
         .specs

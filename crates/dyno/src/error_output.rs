@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn whose_disk_is_full_is_said_where_the_error_does_not() {
+    fn disk_full_error_with_context_gets_no_extra_hint() {
         let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
         assert!(is_full(&full().into()));
         assert!(!is_full(&anyhow::Error::from(full()).context("report.html cannot be written")));
     }
 
     #[test]
-    fn only_our_own_closed_pipe_is_no_error() {
+    fn broken_pipe_is_ignored_only_for_own_output() {
         assert!(is_broken_pipe(&broken_pipe().into()));
         // A server that was killed during a write.
         let lost =

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reader_gets_its_form() -> io::Result<()> {
+    fn output_is_escaped_for_each_form() -> io::Result<()> {
         let text = "a,\x1b[2J\u{9b},ä\n";
         for (form, expected) in [
             (Form::Exact, text),

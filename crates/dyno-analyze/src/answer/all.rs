@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn green_is_audited_quiet_and_without_a_reservation() {
+    fn green_tone_requires_audited_quiet_result() {
         let quiet = run("a");
         assert_eq!(CurveSummaries::of_run(&quiet).tone, Tone::Good, "{:#?}", CurveSummaries::of_run(&quiet));
         let mut doubted = run("b");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn scans_alone_are_told_in_what_they_read() {
+    fn scan_only_runs_are_summarized_by_bytes_read() {
         let mut scans = run("a");
         let ops = scans.metrics.get("ops_per_s").and_then(Metric::value);
         let ops = ops.or_else(|| scans.leading_ops().map(|all| all.rate_per_s)).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_keep_their_names() {
+    fn compared_sides_keep_their_names() {
         let answers = CurveSummaries::of_sides([
             ("a", CurveSummaries::of_run(&run("a"))),
             ("b", CurveSummaries::of_run(&run("b"))),

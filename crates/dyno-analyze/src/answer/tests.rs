@@ -28,7 +28,7 @@ fn answer_of(records: &[RunRecord]) -> CurveSummary {
 }
 
 #[test]
-fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
+fn curve_answer_has_capacity_knee_limit_confidence_headroom() {
     let ramp = [
         run(1, 1_000.0, 20.0),
         run(2, 1_900.0, 40.0),
@@ -49,7 +49,7 @@ fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
 }
 
 #[test]
-fn capacity_is_never_more_than_the_rate_that_was_asked_for() {
+fn capacity_never_exceeds_requested_rate() {
     let mut record = run(4, 1_100.0, 40.0);
     record.ops.get_mut("all").unwrap().rate_per_s = 1_100.0;
     record.plan.workload.rate = Some(dyno_plan::Rate(1_000.0));
@@ -66,7 +66,7 @@ fn capacity_is_never_more_than_the_rate_that_was_asked_for() {
 }
 
 #[test]
-fn repeats_that_lie_apart_or_disagree_are_less_sure() {
+fn scattered_or_disagreeing_repeats_lower_confidence() {
     let sure = [run(4, 1_000.0, 97.0), run(4, 1_010.0, 97.0)];
     assert_eq!(answer_of(&sure).confidence, Confidence::Sure);
     let mut apart = sure.clone();

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_says_what_it_was_counted_over() {
+    fn each_value_has_its_attribution_scope() {
         let record = judged(|_| {});
         let scope = |name: &str| record.whose[name].scope;
         assert_eq!(scope("ops_per_s"), AttributionScope::Run);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_marked_where_the_observer_may_have_a_share() {
+    fn reads_are_marked_when_observer_share_is_unknown() {
         let beside_few = |is_reported: bool| {
             judged(move |record| {
                 record.counters.observer.clear();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_had_is_marked_with_how_much() {
+    fn background_share_of_figures_is_marked() {
         let record = judged(|record| {
             let run_reads = record.counters.own.get_mut(&Counter::PhysicalReads).unwrap();
             *run_reads /= 2;
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn redo_beside_rows_of_others_is_marked_and_stays_valid_on_a_shared_server() {
+    fn redo_with_foreign_rows_is_marked_and_valid_if_target_is_shared() {
         let disturb = |record: &mut RunRecord| {
             record.counters.elsewhere.insert(Counter::RowsWritten, 128_000);
             let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_at_work_mark_the_servers_figures_and_those_of_the_machine() {
+    fn active_sessions_of_others_mark_server_and_host_figures() {
         let record = judged(|record| {
             let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
             let other = OtherSessions {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn device_writes_that_the_database_does_not_explain_are_marked() {
+    fn unexplained_device_writes_are_marked() {
         let device = |writes| judged(move |record| fixture::device_writes(record, writes));
         let quiet = device(4_000.0);
         assert!(!quiet.whose["device_writes_per_s"].marked && !quiet.whose["ops_per_s"].marked);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_beside_others_on_the_processors_is_marked() {
+    fn throughput_is_marked_when_other_programs_use_the_cpu() {
         let record = judged(|record| {
             record.hosts[0].counters.insert("others.cpu_s".into(), 33.0);
             record.hosts[0].counters.insert("processors.busy_s".into(), 39.8);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_can_tell_the_servers_figures_are_marked() {
+    fn server_figures_with_unknown_origin_are_marked() {
         let record = judged(|record| {
             record.counters.elsewhere.clear();
             record.waits = Waits::Absent { absent: "not asked for".into() };

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_runs_at_another_rate_is_named() {
+    fn driver_host_clock_rate_difference_is_reported() {
         let checked = |drifted_us: f64| {
             let mut record = crate::fixture::postgres();
             let clock = dyno_record::ClockFit {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_named_where_it_was_the_limit_and_nowhere_else() {
+    fn driver_host_is_named_only_if_it_was_the_limit() {
         assert_eq!(bound_by(&host(1.0, 30.0, 0)), None);
         assert_eq!(bound_by(&host(1.0, 99.0, 0)), None, "others have it, such as the database");
         assert!(bound_by(&host(3.2, 85.0, 0)).unwrap().contains("80"));

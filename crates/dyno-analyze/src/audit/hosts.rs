@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_of_the_databases_moment_pass_whatever_the_clock() {
+    fn host_readings_near_window_pass_despite_clock_difference() {
         let audit_check = checked(&record(seen()), "host_readings");
         assert_eq!(audit_check.status, CheckStatus::Pass, "{}", audit_check.detail);
         assert!(audit_check.detail.contains("2.00 ms after and 3.00 ms after"), "{}", audit_check.detail);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_that_are_late_lost_or_of_a_clock_that_was_set_are_said() {
+    fn late_lost_or_clock_shifted_host_readings_are_reported() {
         let clock = HostClock { steps: 1, step_s_max: 7_200.0, ..HostClock::default() };
         for (spoiled, words) in [
             (Observed { end: reading(0.5, 0.2), ..seen() }, "more than 2 % of the window"),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn physical_reads_are_held_against_the_device_of_the_databases_machine() {
+    fn physical_reads_are_checked_against_database_host_device() {
         let observed_check = checked(&record(seen()), "physical_reads");
         assert!(
             observed_check.status == CheckStatus::Warn

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_or_changed_fails_and_what_was_cut_off_is_warned_of() {
+    fn lost_or_changed_rows_fail_and_interrupted_load_warns() {
         use CheckStatus::{Fail, Pass, Skipped, Warn};
         assert_eq!(judged(|_| ()).0, Pass);
         assert_eq!(judged(|load| load.counted = Ok(99)).0, Fail);

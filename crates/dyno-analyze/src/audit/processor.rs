@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_the_processors_of_a_far_machine_were_is_said_not_to_be_told() {
+    fn remote_processor_use_has_unknown_origin() {
         let check = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 0.1)]);
         assert_eq!(check.status, CheckStatus::Pass, "{}", check.detail);
         assert!(check.detail.starts_with("the processors of the driver host were "), "{}", check.detail);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hypervisor_of_a_far_machine_takes_is_a_warning() {
+    fn steal_time_of_a_remote_host_is_a_warning() {
         let check = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 12.0)]);
         assert_eq!(
             (check.status, check.observed.as_str()),

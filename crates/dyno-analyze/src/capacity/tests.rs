@@ -86,7 +86,7 @@ fn why_of<'c>(capacity: &'c CapacityReport, part: &str) -> &'c str {
 }
 
 #[test]
-fn shares_are_of_the_knee_and_of_the_most_at_the_busiest_minute() {
+fn capacity_share_refers_to_knee_and_maximum_at_peak_minute() {
     let capacity = capacity(&ramp(), &[watch(23, 2_000.0)], &keys());
     let row = row_of(&capacity, "block reads");
     assert_eq!((row.ceiling.most, row.ceiling.knee, row.ceiling.is_most), (4_010.0, Some(4_000.0), true));
@@ -100,7 +100,7 @@ fn shares_are_of_the_knee_and_of_the_most_at_the_busiest_minute() {
 }
 
 #[test]
-fn a_most_that_is_none_makes_shares_that_are_at_most_so_much() {
+fn capacity_without_maximum_gives_upper_bounds_of_shares() {
     let rising = &ramp()[..3];
     let capacity = capacity(rising, &[watch(23, 1_800.0)], &keys());
     let row = row_of(&capacity, "block reads");
@@ -122,7 +122,7 @@ fn a_most_that_is_none_makes_shares_that_are_at_most_so_much() {
 }
 
 #[test]
-fn what_is_not_the_same_thing_is_listed_and_never_computed() {
+fn incomparable_resources_are_listed_but_not_calculated() {
     let mut other = watch(23, 1_800.0);
     other.targets[0].identity.product = "Oracle Database".into();
     let over = capacity(&ramp(), &[other], &keys());
@@ -142,7 +142,7 @@ fn what_is_not_the_same_thing_is_listed_and_never_computed() {
 }
 
 #[test]
-fn processors_are_those_of_both_hosts() {
+fn capacity_compares_processors_of_measured_and_used_host() {
     let mut measured = ramp();
     for (run, busy) in measured.iter_mut().zip([25.0, 50.0, 90.0, 99.0, 99.0, 99.0]) {
         put(run, "cpu_busy_pct", busy, Unit::Percent);
@@ -171,7 +171,7 @@ fn processors_are_those_of_both_hosts() {
 }
 
 #[test]
-fn peaks_that_rise_reach_the_knee_and_noise_does_not() {
+fn rising_peaks_forecast_days_to_knee_and_noise_does_not() {
     let rising: Vec<RunRecord> = (1..=10).map(|day| watch(day, 1_000.0 + 100.0 * f64::from(day))).collect();
     let capacity = super::capacity(&ramp(), &rising, &keys());
     let row = row_of(&capacity, "block reads");
@@ -193,7 +193,7 @@ fn peaks_that_rise_reach_the_knee_and_noise_does_not() {
 
 proptest! {
     #[test]
-    fn the_interval_holds_the_slope_and_the_days_their_order(
+    fn growth_interval_contains_slope_and_days_left(
         start in 1.0f64..100.0, slope in 0.5f64..10.0, noise in prop::collection::vec(-1.0f64..1.0, 12..40)
     ) {
         let peaks = noise.iter().enumerate().map(|(day, noise)| {

@@ -150,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn gates_are_read() {
+    fn comparison_gates_are_parsed() {
         let gate: ComparisonGate = "ops_per_s >= -3%".parse().unwrap();
         assert_eq!((gate.worst, gate.bound, gate.limit_pct), (false, GateDirection::AtLeast, -3.0));
         let gate: ComparisonGate = " worst service_p99_us<=10.5 % ".parse().unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_gate_says_why() {
+    fn invalid_gate_error_states_the_reason() {
         for (text, part) in [
             ("ops_per_s > 3%", "is missing"),
             (">= 3%", "no measure"),
@@ -175,12 +175,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_reading_panic(text in ".{0,60}") {
+        fn gate_parser_never_panics_on_any_text(text in ".{0,60}") {
             let _ = text.parse::<ComparisonGate>();
         }
 
         #[test]
-        fn what_is_shown_reads_back(worst: bool, measure in "[a-z][a-z0-9_]{0,12}", least: bool, limit in -1e6f64..1e6) {
+        fn displayed_host_spec_parses_back(worst: bool, measure in "[a-z][a-z0-9_]{0,12}", least: bool, limit in -1e6f64..1e6) {
             let bound = if least { GateDirection::AtLeast } else { GateDirection::AtMost };
             prop_assume!(measure != "worst");
             let gate = ComparisonGate { worst, measure, bound, limit_pct: limit };

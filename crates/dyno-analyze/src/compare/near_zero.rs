@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percent_is_of_something() {
+    fn percent_difference_needs_a_meaningful_base() {
         assert_eq!(difference_pct(Unit::MegabytesPerSecond, 0.002, 0.004), None);
         assert_eq!(difference_pct(Unit::Percent, 0.3, 12.0), None);
         assert_eq!(difference_pct(Unit::PerSecond, 0.0, 0.0), None);

@@ -123,7 +123,7 @@ mod tests {
 
     /// As `scipy.stats.mannwhitneyu(a, b, method="exact")` of SciPy 1.16.3 prints it.
     #[test]
-    fn exact_as_scipy() {
+    fn exact_mann_whitney_matches_scipy() {
         let test = mann_whitney(&[19.0, 22.0, 16.0, 29.0, 24.0], &[20.0, 11.0, 17.0, 12.0]).unwrap();
         assert_eq!((test.u, test.exact), (17.0, true));
         assert!((test.p - 0.111_111_111_111_111_1).abs() < 1e-15);
@@ -138,7 +138,7 @@ mod tests {
 
     /// As given by SciPy's `PermutationMethod(n_resamples=inf)`, which counts every split.
     #[test]
-    fn exact_with_ties() {
+    fn exact_mann_whitney_handles_ties() {
         let test = mann_whitney(&[1.0, 2.0, 2.0, 3.0], &[2.0, 3.0, 4.0, 4.0, 5.0]).unwrap();
         assert_eq!(test.u, 2.5);
         assert!((test.p - 0.111_111_111_111_111_1).abs() < 1e-12, "{}", test.p);
@@ -147,7 +147,7 @@ mod tests {
 
     /// Critical values of U at 5 %, two-sided (Siegel and Castellan: Nonparametric Statistics, table; Mann and Whitney).
     #[test]
-    fn critical_values_of_published_tables() {
+    fn mann_whitney_matches_published_critical_values() {
         // (n, m, largest U that is significant at 5 %)
         for (n, m, critical) in
             [(4, 4, 0), (5, 5, 2), (6, 6, 5), (7, 7, 8), (8, 8, 13), (10, 10, 23), (5, 10, 8)]
@@ -173,7 +173,7 @@ mod tests {
 
     /// As `method="asymptotic"`, ties and continuity corrected.
     #[test]
-    fn many_runs_as_scipy() {
+    fn mann_whitney_of_many_runs_matches_scipy() {
         let a: Vec<f64> =
             [1, 2, 2, 3, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9, 10, 11, 11, 12, 13, 14, 15].map(f64::from).to_vec();
         let b: Vec<f64> = [3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 14, 15, 15, 16, 17, 18, 19, 20, 21]
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_tail_is_right_on_both_branches() {
+    fn normal_tail_is_accurate_on_both_branches() {
         for (z, p) in
             [(1.959_963_984_540_054, 0.05), (3.290_526_731_491_926, 0.001), (4.891_638_475_698_966, 1e-6)]
         {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_ranked_is_no_test() {
+    fn samples_that_cannot_be_ranked_have_no_test_result() {
         assert!(mann_whitney(&[], &[1.0]).is_none());
         assert!(mann_whitney(&[f64::NAN], &[1.0]).is_none());
     }

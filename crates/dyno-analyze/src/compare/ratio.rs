@@ -191,7 +191,7 @@ mod tests {
 
     /// Compares the known distribution with a count of all resamples.
     #[test]
-    fn the_resampled_median_is_what_all_resamples_give() {
+    fn resampled_median_matches_all_resamples() {
         for n in 1..=6usize {
             let runs: Vec<f64> = (0..n).map(|i| (i * i) as f64 + 1.0).collect();
             let all = n.pow(n as u32);
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn medians() {
+    fn median_of_odd_even_and_empty_values() {
         assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&mut []).is_nan());
     }
 
     #[test]
-    fn the_interval_holds_the_ratio_and_few_runs_have_all_of_their_spread() {
+    fn interval_contains_ratio_and_spans_all_of_few_runs() {
         let ratio = ratio_of_medians(&[90.0, 100.0, 110.0], &[80.0, 90.0, 100.0]).unwrap();
         assert_eq!(ratio.ratio, 0.9);
         assert!((ratio.low - 80.0 / 110.0).abs() < 1e-12 && (ratio.high - 100.0 / 90.0).abs() < 1e-12);
@@ -240,7 +240,7 @@ mod tests {
     /// The interval of normal runs covers the true ratio about as often as stated. Few runs make it
     /// too narrow; the rank test beside it compensates for that.
     #[test]
-    fn the_interval_covers_the_truth() {
+    fn interval_covers_true_ratio_as_often_as_stated() {
         let mut random = ResamplingRandom::new(5);
         // The sum of twelve uniform draws is nearly normal.
         let mut draw = |mean: f64| {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_ratio() {
+    fn ratio_is_absent_for_zero_or_no_runs() {
         assert!(ratio_of_medians(&[0.0], &[1.0]).is_none());
         assert!(ratio_of_medians(&[], &[1.0]).is_none());
         assert!(mean_ratio(&[]).is_none());

@@ -34,7 +34,7 @@ fn only(measure: &str) -> ComparisonRules {
 }
 
 #[test]
-fn repeats_that_do_not_overlap_are_a_verdict() {
+fn repeats_without_overlap_give_verdict() {
     let a = runs(4, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
     let b = runs(4, &[900.0, 910.0, 890.0, 905.0, 895.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
@@ -49,7 +49,7 @@ fn repeats_that_do_not_overlap_are_a_verdict() {
 }
 
 #[test]
-fn one_run_each_has_a_difference_and_no_verdict() {
+fn one_run_per_side_gives_difference_without_verdict() {
     let (a, b) = (runs(4, &[1000.0]), runs(4, &[500.0]));
     let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let compared = &comparison.points[0].measures[0];
@@ -60,7 +60,7 @@ fn one_run_each_has_a_difference_and_no_verdict() {
 }
 
 #[test]
-fn points_go_together_by_what_one_side_varies() {
+fn points_are_matched_by_settings_varied_within_a_side() {
     let ramp = |factor: f64| -> Vec<RunRecord> {
         [1u32, 2, 4]
             .iter()
@@ -84,7 +84,7 @@ fn points_go_together_by_what_one_side_varies() {
 }
 
 #[test]
-fn a_gate_is_held_or_broken_by_the_difference() {
+fn comparison_gate_is_checked_against_the_difference() {
     let a = runs(4, &[1000.0, 1010.0, 990.0]);
     let b = runs(4, &[970.0, 980.0, 960.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
@@ -98,7 +98,7 @@ fn a_gate_is_held_or_broken_by_the_difference() {
 
 /// Two sides of the same noise are reported as different in at most one of twenty comparisons.
 #[test]
-fn an_a_a_comparison_is_same_or_unsure() {
+fn a_a_comparison_is_same_or_unsure() {
     let mut random = crate::random::ResamplingRandom::new(3);
     let mut noise = |n: usize| -> Vec<f64> { (0..n).map(|_| 1000.0 + 100.0 * random.unit()).collect() };
     let mut wrong = 0;
@@ -121,7 +121,7 @@ fn redo(values: &[f64]) -> Vec<RunRecord> {
 }
 
 #[test]
-fn a_percent_of_nearly_zero_is_not_told() {
+fn percent_difference_from_nearly_zero_is_not_reported() {
     let (a, b) = (redo(&[0.002, 0.0021, 0.0019, 0.002]), redo(&[0.004, 0.0041, 0.0039, 0.004]));
     let comparison = compare(&side("a", &a), &side("b", &b), &only("redo_mb_per_s"));
     let compared = &comparison.points[0].measures[0];
@@ -143,7 +143,7 @@ fn a_percent_of_nearly_zero_is_not_told() {
 }
 
 #[test]
-fn a_comparison_of_marked_figures_says_so_and_is_no_clean_win() {
+fn comparison_of_marked_figures_is_marked_and_no_clear_win() {
     let (a, mut b) = (redo(&[10.0, 10.1, 9.9, 10.0, 10.05]), redo(&[20.0, 20.1, 19.9, 20.0, 20.05]));
     let attribution = Attribution {
         scope: AttributionScope::Server,
@@ -175,7 +175,7 @@ fn beside_others(values: &[f64], others_pct: &[f64]) -> Vec<RunRecord> {
 }
 
 #[test]
-fn durability_of_one_side_only_is_in_the_headline_and_the_notes() {
+fn non_durable_side_is_in_comparison_headline_and_notes() {
     let (a, mut b) = (runs(4, &[1000.0, 1010.0, 990.0, 1005.0]), runs(4, &[1400.0, 1410.0, 1390.0, 1405.0]));
     for run in &mut b {
         run.targets[0].identity.not_durable = vec!["fsync = off: a crash can destroy the data".into()];
@@ -204,7 +204,7 @@ fn durability_of_one_side_only_is_in_the_headline_and_the_notes() {
 }
 
 #[test]
-fn background_activity_of_one_side_only_confounds_every_verdict() {
+fn background_activity_on_one_side_confounds_verdicts() {
     let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[0.2, 0.4, 0.1, 0.3]);
     let b = beside_others(&[460.0, 470.0, 450.0, 465.0], &[48.0, 47.0, 49.0, 48.5]);
     let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
@@ -229,7 +229,7 @@ fn background_activity_of_one_side_only_confounds_every_verdict() {
 }
 
 #[test]
-fn background_activity_of_both_sides_leaves_the_verdict() {
+fn background_activity_on_both_sides_keeps_verdict() {
     let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[48.0, 30.0, 44.0, 20.0]);
     let b = beside_others(&[800.0, 810.0, 790.0, 805.0], &[25.0, 47.0, 33.0, 41.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
@@ -242,7 +242,7 @@ fn background_activity_of_both_sides_leaves_the_verdict() {
 }
 
 #[test]
-fn writes_of_others_to_the_device_confound_a_comparison() {
+fn foreign_device_writes_confound_a_comparison() {
     let writes = |values: &[f64], writes: f64| {
         let mut all = runs(4, values);
         all.iter_mut().for_each(|run| fixture::device_writes(run, writes));
@@ -280,7 +280,7 @@ fn disturb(run: &mut RunRecord, kind: Background) {
 }
 
 #[test]
-fn each_kind_of_background_activity_confounds_by_itself() {
+fn each_kind_of_background_activity_alone_confounds() {
     for kind in [
         Background::Processors,
         Background::Hypervisor,
@@ -308,7 +308,7 @@ fn each_kind_of_background_activity_confounds_by_itself() {
 }
 
 #[test]
-fn imported_runs_are_compared_and_called_so() {
+fn imported_runs_are_compared_and_noted_as_imported() {
     let a = runs(4, &[1000.0]);
     let mut b = runs(4, &[900.0]);
     b[0].status = Status::Imported;
@@ -320,7 +320,7 @@ fn imported_runs_are_compared_and_called_so() {
 }
 
 #[test]
-fn a_comparison_reads_back_as_it_was_written() {
+fn comparison_json_round_trip_is_lossless() {
     let (a, b) = (runs(4, &[1000.0, 1010.0, 990.0]), runs(4, &[900.0, 910.0, 890.0]));
     let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let json = serde_json::to_string(&comparison).unwrap();

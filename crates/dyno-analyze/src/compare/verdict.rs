@@ -150,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn one_run_each_is_never_a_verdict() {
+    fn one_run_per_side_never_gives_verdict() {
         let clear = evidence(1, 0.5, 0.5, 0.5, 0.0);
         assert_eq!(judge(&clear, Better::Higher, 2.0), ComparisonVerdict::OneRunEach);
     }
 
     #[test]
-    fn better_depends_on_the_direction() {
+    fn verdict_depends_on_direction_of_measure() {
         let less = evidence(5, 0.85, 0.88, 0.91, 0.01);
         assert_eq!(judge(&less, Better::Higher, 2.0), ComparisonVerdict::Slower);
         assert_eq!(judge(&less, Better::Lower, 2.0), ComparisonVerdict::Faster);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_in_which_others_had_part_are_no_clean_win() {
+    fn verdict_is_qualified_if_values_include_foreign_activity() {
         let more = VerdictEvidence { marked: true, ..evidence(5, 1.05, 1.06, 1.07, 0.01) };
         assert_eq!(judge(&more, Better::Higher, 2.0), ComparisonVerdict::OthersHadPart);
         let same = VerdictEvidence { marked: true, ..evidence(9, 0.985, 0.99, 0.995, 0.001) };
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn next_to_nothing_on_both_sides_is_the_same() {
+    fn near_zero_on_both_sides_is_same() {
         let nothing =
             |runs| VerdictEvidence { near_zero: true, ratio: None, ..evidence(runs, 1.0, 1.0, 1.0, 0.01) };
         assert_eq!(judge(&nothing(3), Better::Neither, 2.0), ComparisonVerdict::Same);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn unsure_is_said_where_the_tests_disagree() {
+    fn verdict_is_unsure_where_tests_disagree() {
         assert_eq!(
             judge(&evidence(3, 0.85, 0.88, 0.91, 0.1), Better::Higher, 2.0),
             ComparisonVerdict::Unsure,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn same_is_within_the_margin_even_if_the_difference_is_real() {
+    fn difference_within_margin_is_same_even_if_significant() {
         assert_eq!(
             judge(&evidence(9, 0.985, 0.99, 0.995, 0.001), Better::Higher, 2.0),
             ComparisonVerdict::Same
@@ -217,7 +217,7 @@ mod tests {
 
     /// The example of Benjamini and Hochberg (1995), table 1: at 5 % four of fifteen are significant.
     #[test]
-    fn adjusted_as_published() {
+    fn p_values_are_adjusted_as_published() {
         let p = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
             0.6528, 0.7590, 1.0,

@@ -50,7 +50,7 @@ fn worths(conclusion: &Conclusion) -> Vec<Option<Worth>> {
 }
 
 #[test]
-fn variant_without_a_measured_turn_is_named() {
+fn variant_without_a_measured_round_is_reported() {
     let mut study = measured_of(&[("base", &[]), ("bad", &[]), ("mixed", &[]), ("waiting", &[])], &[]).study;
     let turn = |(variant, ended): (&str, &str)| StudyVariantRound {
         at: String::new(),
@@ -72,7 +72,7 @@ fn variant_without_a_measured_turn_is_named() {
 const BASE: [f64; 4] = [10.0, 10.1, 9.9, 10.05];
 
 #[test]
-fn variants_without_durable_commits_say_so_beside_their_worth() {
+fn variants_without_durable_commits_are_marked() {
     let mut quick = crate::fixture::postgres();
     quick.targets[0].identity.not_durable = vec!["fsync = off: a crash can destroy the data".into()];
     let slow = crate::fixture::postgres();
@@ -90,7 +90,7 @@ fn variants_without_durable_commits_say_so_beside_their_worth() {
 }
 
 #[test]
-fn variants_are_ranked_by_what_they_are_worth() {
+fn variants_are_ranked_by_verdict() {
     let result = study(&[
         ("base", &BASE),
         ("slow", &[12.0, 12.1, 11.9, 12.2]),
@@ -125,7 +125,7 @@ fn variants_are_ranked_by_what_they_are_worth() {
 }
 
 #[test]
-fn a_base_that_differs_from_itself_is_a_warning() {
+fn study_control_that_differs_from_base_is_a_warning() {
     let result = study(&[("base", &BASE), ("base again", &[8.0, 8.1, 7.9, 8.05])]);
     assert!(
         result.words.iter().any(|word| word.contains("control failed: base again")),
@@ -135,7 +135,7 @@ fn a_base_that_differs_from_itself_is_a_warning() {
 }
 
 #[test]
-fn few_repeats_or_little_difference_tell_nothing() {
+fn few_repeats_or_small_difference_are_not_measurable() {
     assert_eq!(
         worths(&study(&[("base", &BASE[..3]), ("b", &[8.0, 8.1, 7.9])]))[1],
         Some(Worth::NotMeasurable)
@@ -147,7 +147,7 @@ fn few_repeats_or_little_difference_tell_nothing() {
 }
 
 #[test]
-fn what_workloads_want_to_have_said_is_told_once() {
+fn workload_note_is_shown_once() {
     let mut run = crate::fixture::sqlite();
     run.workload = Some(dyno_record::WorkloadFacts {
         name: "orders".to_owned(),

@@ -53,7 +53,7 @@ fn ab_of(a: &[f64], b: &[f64]) -> Conclusion {
 }
 
 #[test]
-fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
+fn ab_conclusion_names_faster_side_and_not_the_best_run() {
     let slower = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[900.0, 910.0, 890.0, 905.0, 895.0]);
     assert!(
         slower.line.starts_with(
@@ -82,7 +82,7 @@ fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
 }
 
 #[test]
-fn a_search_says_its_bracket_or_how_far_it_came() {
+fn search_conclusion_states_bracket_or_progress() {
     let tally = SearchTally::from([(4, (3, 3)), (8, (2, 3)), (16, (0, 2))]);
     let search_with = |found| SearchResult::of(vec!["p99 <= 2ms".into()], "sessions", 2, &tally, found);
     let bracket = Bracket { holds: Some(8), breaks: Some(16) };
@@ -99,7 +99,7 @@ fn a_search_says_its_bracket_or_how_far_it_came() {
 }
 
 #[test]
-fn a_soak_says_whether_it_lasted() {
+fn soak_conclusion_states_whether_it_was_steady() {
     let record = fixture::postgres();
     let soak = soak::conclusion("soak-1", None, &record);
     assert!(soak.line.contains("steady") || soak.line.contains("too few"), "{}", soak.line);
@@ -108,7 +108,7 @@ fn a_soak_says_whether_it_lasted() {
 }
 
 #[test]
-fn a_sweep_says_the_most_and_each_ramp() {
+fn sweep_conclusion_states_maximum_and_each_ramp() {
     let records: Vec<RunRecord> = [(1u32, 1_000.0), (2, 1_900.0), (4, 3_200.0), (8, 4_100.0)]
         .iter()
         .map(|&(n, ops)| run(&format!("run-{n}"), n, ops))
@@ -125,7 +125,7 @@ fn a_sweep_says_the_most_and_each_ramp() {
 }
 
 #[test]
-fn what_a_newer_version_came_to_is_kept_and_said() {
+fn conclusion_of_newer_version_is_kept_and_reported() {
     for figures in [r#"{"kind":"fleet","hosts":[1,2]}"#, r#"{"kind":"search","found":"otherwise"}"#] {
         let stored = format!(r#"{{"of":"fleet-1","line":"wide","words":["deep"],"figures":{figures}}}"#);
         let read: Conclusion = serde_json::from_str(&stored).unwrap();

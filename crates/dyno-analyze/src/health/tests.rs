@@ -60,7 +60,7 @@ fn held(text: &str) -> ExpectationResult {
 }
 
 #[test]
-fn expectations_read_as_they_are_written() {
+fn expectations_parse_and_round_trip() {
     for text in [
         "redo >= 2500",
         "redo >= 0.5 at p99 <= 1ms",
@@ -85,7 +85,7 @@ fn expectations_read_as_they_are_written() {
 }
 
 #[test]
-fn the_best_step_that_keeps_the_latency_counts() {
+fn best_step_within_latency_limit_counts() {
     let words = |text: &str| held(text).measured.unwrap();
     assert_eq!((held("redo >= 2600").met, held("redo >= 2601").met), (true, false));
     assert_eq!(words("redo >= 1"), "2,600 commits/s with 8 sessions");
@@ -96,7 +96,7 @@ fn the_best_step_that_keeps_the_latency_counts() {
 }
 
 #[test]
-fn what_nobody_knows_is_not_met_and_says_why() {
+fn unanswerable_requirement_is_not_met_and_has_a_reason() {
     let why = |text: &str| {
         let answer = held(text);
         assert!(!answer.met);
@@ -114,7 +114,7 @@ fn what_nobody_knows_is_not_met_and_says_why() {
 }
 
 #[test]
-fn a_suite_meets_what_it_gives() {
+fn suite_meets_expectations_derived_from_it() {
     let expectations = of_suite(&suite(), 10.0);
     assert_eq!(
         expectations.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_names_and_values_of_text_are_no_difference() {
+    fn truncated_parameters_in_text_report_are_no_difference() {
         let html = list(
             false,
             &[(LONG, "FALSE"), ("control_files", "/data/one/control01.ctl, /data/two/control02.ctl")],
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_names_are_told_apart_in_html() {
+    fn html_reports_distinguish_full_parameter_names() {
         let a = list(false, &[(LONG, "FALSE")]);
         let b = list(false, &[(&LONG[..30], "FALSE")]);
         assert_eq!(shown(&a, &b).len(), 2);
     }
 
     #[test]
-    fn parameters_of_one_cut_name_are_each_compared() {
+    fn truncated_parameter_names_are_compared_one_by_one() {
         let parameters = [("_optimizer_adaptive_cursor_shape", "1"), (LONG, "2")];
         let [name_1, name_2] = [1, 2].map(|ordinal| format!("{CUT} #{ordinal}"));
         let text = |x: &'static str, y: &'static str| list(true, &[(&name_1, x), (&name_2, y)]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_are_compared_with_themselves() {
+    fn pdb_parameters_are_compared_within_same_pdb() {
         let a = list(false, &[("open_links", "4"), ("open_links (SALES)", "9")]);
         let b = list(true, &[("open_links", "4"), ("open_links (SALES)", "8")]);
         assert_eq!(shown(&a, &b), ["open_links (SALES): 9 8"]);
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_and_html_of_one_list_do_not_differ(names in prop::collection::btree_set("[a-z_]{1,40}", 1..20), value in "[a-z/ ,]{0,60}") {
+        fn text_and_html_of_one_parameter_list_do_not_differ(names in prop::collection::btree_set("[a-z_]{1,40}", 1..20), value in "[a-z/ ,]{0,60}") {
             let html: Vec<(String, String)> = names.into_iter().map(|name| (name, value.clone())).collect();
             let cut = |text: &str, width: usize| text.chars().take(width).collect::<String>();
             let text = html.iter().map(|(name, value)| (cut(name, NAME_WIDTH), cut(value, VALUE_WIDTH))).collect();

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_moved_most_come_first_and_small_ones_are_left_out() {
+    fn largest_section_changes_come_first_and_small_ones_are_omitted() {
         let a = [row("latches", "lru", 1.0), row("latches", "chains", 2.0), row("latches", "tiny", 0.01)];
         let b = [row("latches", "lru", 1.1), row("latches", "chains", 9.0), row("latches", "tiny", 0.09)];
         let lines = section_lines(&a, &b);
@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_fewer_digits_print_as_0_is_no_change() {
+    fn row_printed_as_zero_with_fewer_digits_is_no_change() {
         let a = [row("latches", "lru", 0.5)];
         let b = [row("latches", "lru", 0.5), row("latches", "chains", 0.09)];
         assert_eq!(section_lines(&a, &b), []);
     }
 
     #[test]
-    fn sections_of_one_report_only_are_no_change() {
+    fn sections_in_only_one_report_are_not_compared() {
         let a = [row("latches", "lru", 1.0)];
         let b = [row("enqueues", "TX", 1.0)];
         assert_eq!(section_lines(&a, &b), []);

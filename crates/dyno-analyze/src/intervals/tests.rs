@@ -61,7 +61,7 @@ fn value(reading: Option<PrintedNumber>) -> Option<f64> {
 }
 
 #[test]
-fn each_line_has_both_sides_and_what_lies_between() {
+fn report_diff_lines_have_both_values_and_difference() {
     let (a, b) = (report(700, 100.0), report(701, 150.0));
     let between = compare_intervals(&a, &b).unwrap();
     assert!(between.is_comparable() && between.mismatches.is_empty(), "{between:?}");
@@ -80,7 +80,7 @@ fn each_line_has_both_sides_and_what_lies_between() {
 }
 
 #[test]
-fn what_one_report_alone_lists_has_no_difference() {
+fn value_in_only_one_report_has_no_difference() {
     let (mut a, b) = (report(700, 100.0), report(701, 100.0));
     let reported = a.imported.as_mut().unwrap().reported.as_mut().unwrap();
     reported.load_profile.remove(1);
@@ -100,7 +100,7 @@ fn what_one_report_alone_lists_has_no_difference() {
 }
 
 #[test]
-fn what_is_of_two_lives_or_two_databases_is_no_change() {
+fn reports_across_restart_or_databases_are_not_comparable() {
     let cases = [
         ("db_name", "TILL"),
         ("dbid", "2"),
@@ -127,7 +127,7 @@ fn what_is_of_two_lives_or_two_databases_is_no_change() {
 }
 
 #[test]
-fn another_instance_host_or_length_is_said_and_compared() {
+fn report_diff_notes_other_instance_and_length_and_compares() {
     let (a, mut b) = (report(700, 100.0), report(701, 100.0));
     label(&mut b, "instance", "shop2");
     label(&mut b, "startup_time", "05-Mar-24 02:00");
@@ -139,19 +139,19 @@ fn another_instance_host_or_length_is_said_and_compared() {
 }
 
 #[test]
-fn a_run_is_no_report() {
+fn run_without_report_has_no_interval_comparison() {
     assert!(compare_intervals(&sqlite(), &report(700, 1.0)).is_none());
 }
 
 #[test]
-fn a_number_that_does_not_say_how_far_it_is_known_is_known_to_its_last_digit() {
+fn number_without_given_precision_is_known_to_its_last_digit() {
     for (value, step) in [(16_400.0, 100.0), (0.25, 0.01), (5.0, 1.0), (1_234.5, 0.1), (0.0, 0.0)] {
         assert!((last_digit(value) - step).abs() < 1e-9, "{value}");
     }
 }
 
 #[test]
-fn parameters_that_text_cuts_do_not_differ() {
+fn parameter_names_truncated_in_text_do_not_differ() {
     let mut html = report(1, 5.0);
     let mut text = report(2, 5.0);
     label(&mut html, "form", "html");

@@ -52,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn figure_2_of_the_paper_has_its_knee_at_0_22() {
+    fn kneedle_matches_figure_2_of_the_paper() {
         // y = −1/(x + 0.1) + 5 at ten places of 0..1; the paper and `kneed` say 0.22.
         let x: Vec<f64> = (0..10).map(|i| f64::from(i) / 9.0).collect();
         let y: Vec<f64> = x.iter().map(|x| -1.0 / (x + 0.1) + 5.0).collect();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn sensitivity_works_as_in_kneed() {
+    fn kneedle_sensitivity_matches_kneed() {
         // `kneed` 0.9.0, DataGenerator.concave_increasing: 2 for S = 0, 1, 3, 5 and none for 10.
         let x: Vec<f64> = (0..10).map(f64::from).collect();
         let y = [0.0, 60.0, 80.0, 85.0, 90.0, 95.0, 96.0, 97.0, 98.0, 99.0];
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn ramps_have_the_knees_that_kneed_finds() {
+    fn kneedle_finds_same_knees_as_kneed() {
         // slob-scaling-oracle.csv, 11.2.0.3: six sessions on six cores. random-read-flash-oracle.csv: 32 jobs.
         let sessions = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0];
         let reads = [958_991.0, 1_785_514.0, 3_262_005.0, 4_644_773.0, 5_075_633.0, 5_585_903.0, 6_029_701.0];
@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn units_do_not_move_the_knee(
+        fn knee_is_independent_of_units(
             y in prop::collection::vec(0.0..1e3f64, 3..20), factor in 1e-3..1e6f64, offset in -1e3..1e3f64,
         ) {
             // Whole numbers times powers of two stay exact, so ties remain ties.

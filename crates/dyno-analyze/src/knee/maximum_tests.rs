@@ -59,7 +59,7 @@ fn hold(loads: &[LoadPoint]) {
 }
 
 #[test]
-fn a_law_that_the_data_contradicts_is_not_shown() {
+fn law_contradicted_by_data_is_not_shown() {
     // A ramp with one high point: Amdahl's law explains half of it, and has its limit far below that point.
     let loads = ramp(&[610.0, 1_130.0, 1_420.0, 2_419.0, 1_700.0, 1_790.0, 1_850.0]);
     let fit = scalability(&loads).unwrap();
@@ -78,12 +78,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_was_measured(throughputs in prop::collection::vec(1.0..1e5f64, 6..9)) {
+    fn knee_claims_agree_with_any_measured_ramp(throughputs in prop::collection::vec(1.0..1e5f64, 6..9)) {
         hold(&ramp(&throughputs));
     }
 
     #[test]
-    fn a_ramp_that_saturates_with_noise(
+    fn noisy_saturating_ramp_has_no_claim_below_measured_maximum(
         sigma in 0.005..0.5f64,
         kappa in 0.0..0.005f64,
         noise in prop::collection::vec(0.8..1.2f64, 6..10),

@@ -14,7 +14,7 @@ fn flash() -> Vec<LoadPoint> {
 }
 
 #[test]
-fn three_definitions_give_three_answers() {
+fn three_knee_definitions_give_three_answers() {
     let loads = flash();
     let knee = knee(&loads, &scalability(&loads, 1), Some(50.0));
     assert_eq!(
@@ -28,7 +28,7 @@ fn three_definitions_give_three_answers() {
 }
 
 #[test]
-fn a_peak_beyond_what_was_measured_is_a_guess() {
+fn peak_beyond_measured_load_is_an_extrapolation() {
     let loads: Vec<LoadPoint> = flash().into_iter().take(6).collect();
     let knee = knee(&loads, &scalability(&loads, 1), None);
     let [_, peak, limit] = knee.sentences("ops_per_s");
@@ -37,7 +37,7 @@ fn a_peak_beyond_what_was_measured_is_a_guess() {
 }
 
 #[test]
-fn where_there_is_no_answer_there_is_a_reason() {
+fn missing_knee_is_explained() {
     let loads: Vec<LoadPoint> =
         (1..=4).map(|n| LoadPoint::new(f64::from(n), 50.0 * f64::from(n)).with_latency(2e4)).collect();
     let knee = knee(&loads, &scalability(&loads, 1), Some(1_000.0));
@@ -52,7 +52,7 @@ fn where_there_is_no_answer_there_is_a_reason() {
 }
 
 #[test]
-fn the_highest_within_a_limit_need_not_be_the_most_sessions() {
+fn highest_throughput_within_limit_may_precede_last_point() {
     // Throughput falls while latency still keeps the limit: the result is the peak, not the last
     // point.
     let ramp = [(8.0, 900.0), (16.0, 1_000.0), (32.0, 950.0)];
@@ -62,7 +62,7 @@ fn the_highest_within_a_limit_need_not_be_the_most_sessions() {
 }
 
 #[test]
-fn a_platform_that_its_first_session_saturates_has_its_knee_there() {
+fn platform_saturated_by_first_session_has_its_knee_there() {
     // Noise on a plateau has a shape too, and Kneedle alone would find a knee at 8 sessions.
     let plateau = [(1.0, 499.0), (2.0, 500.0), (4.0, 501.0), (8.0, 503.0), (16.0, 503.2)];
     let loads: Vec<LoadPoint> = plateau.iter().map(|&(n, x)| LoadPoint::new(n, x)).collect();

@@ -54,7 +54,7 @@ fn processors(record: &mut RunRecord, own_s: f64, server_s: f64, others_s: f64) 
 }
 
 #[test]
-fn processors_that_are_used_up() {
+fn exhausted_processors_are_reported_as_cpu_limit() {
     let mut record = server();
     processors(&mut record, 20.0, 56.0, 1.0);
     let bottleneck = limited(&record);
@@ -78,7 +78,7 @@ fn processors_that_are_used_up() {
 }
 
 #[test]
-fn one_processor_of_eight() {
+fn process_limited_to_one_of_eight_cpus_is_cpu_bound() {
     let mut record = server();
     processors(&mut record, 3.0, 6.8, 0.0);
     assert_ne!(limited(&record).by, Component::Cpu, "ten of eighty seconds");
@@ -97,7 +97,7 @@ fn one_processor_of_eight() {
 }
 
 #[test]
-fn a_quota_of_processor_time() {
+fn cpu_quota_is_identified_as_limit() {
     let mut record = server();
     processors(&mut record, 1.0, 1.98, 0.0);
     let quota = |throttled| {
@@ -131,7 +131,7 @@ fn a_quota_of_processor_time() {
 }
 
 #[test]
-fn commits_that_wait_for_the_log() {
+fn bottleneck_is_commits_waiting_for_log() {
     let mut record = server();
     processors(&mut record, 2.0, 8.0, 0.5);
     waits(&mut record, 3.9, &[("IO", "WalSync", 1.0), ("LWLock", "WALWrite", 1.8), ("CPU", "CPU", 0.5)]);
@@ -147,7 +147,7 @@ fn commits_that_wait_for_the_log() {
 }
 
 #[test]
-fn a_device_and_what_lies_before_it() {
+fn device_use_and_waits_before_device_are_named_as_limit() {
     let mut record = server();
     processors(&mut record, 1.0, 2.0, 0.0);
     waits(&mut record, 3.9, &[("IO", "DataFileRead", 3.7)]);
@@ -167,7 +167,7 @@ fn a_device_and_what_lies_before_it() {
 }
 
 #[test]
-fn locks_and_latches() {
+fn bottleneck_distinguishes_locks_and_latches() {
     for (class, event, by, what) in [
         ("Lock", "transactionid", Component::Locks, "row locks (transactionid)"),
         ("Lock", "relation", Component::Locks, "locks (relation)"),
@@ -185,7 +185,7 @@ fn locks_and_latches() {
 }
 
 #[test]
-fn the_client_and_the_way_to_it() {
+fn client_and_network_bottlenecks_are_identified() {
     let mut record = server();
     waits(&mut record, 0.4, &[("CPU", "CPU", 0.4)]);
     record.gate.threads = 1;
@@ -218,7 +218,7 @@ fn elsewhere(record: &mut RunRecord, busy_pct: f64) {
 }
 
 #[test]
-fn of_a_database_elsewhere_its_own_machine_is_what_counts() {
+fn bottleneck_uses_cpu_of_remote_database_host() {
     let mut record = server();
     processors(&mut record, 4.0, 0.0, 1.0);
     elsewhere(&mut record, 98.0);
@@ -247,7 +247,7 @@ fn of_a_database_elsewhere_its_own_machine_is_what_counts() {
 }
 
 #[test]
-fn what_was_asked_for() {
+fn requested_rate_is_reported_as_the_limit() {
     let mut record = server();
     record.plan.workload.rate = Some(Rate(record.ops["all"].rate_per_s));
     assert_eq!(limited(&record).by, Component::Rate);
@@ -285,7 +285,7 @@ fn what_was_asked_for() {
 }
 
 #[test]
-fn sessions_that_work_without_pause() {
+fn sessions_without_pause_are_the_limit() {
     let mut record = fixture::sqlite();
     record.ops.remove("commit");
     processors(&mut record, 38.0, 0.0, 0.0);
@@ -305,7 +305,7 @@ fn sessions_that_work_without_pause() {
 }
 
 #[test]
-fn sessions_that_wait_for_their_turn_to_write() {
+fn sessions_waiting_to_write_are_limited_by_single_writer() {
     let mut record = fixture::sqlite();
     record.ops.remove("commit");
     record.waits = Waits::Absent { absent: "it has no wait events".into() };
@@ -322,7 +322,7 @@ fn sessions_that_wait_for_their_turn_to_write() {
 }
 
 #[test]
-fn unknown_rather_than_wrong() {
+fn bottleneck_is_unknown_without_evidence() {
     let record = server();
     let bottleneck = limited(&record);
     assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Unknown, Confidence::Unknown));
@@ -350,7 +350,7 @@ fn unknown_rather_than_wrong() {
 }
 
 #[test]
-fn runs_of_one_point_that_disagree_are_less_sure() {
+fn disagreeing_runs_of_one_point_lower_confidence() {
     let (mut cpu, mut locks) = (server(), server());
     processors(&mut cpu, 20.0, 56.0, 0.0);
     waits(&mut locks, 4.0, &[("Lock", "transactionid", 4.0)]);
@@ -375,7 +375,7 @@ fn runs_of_one_point_that_disagree_are_less_sure() {
 proptest! {
     /// Nothing is reported as exhausted if its figure is below the threshold.
     #[test]
-    fn no_resource_is_named_whose_figure_is_low(
+    fn resource_with_low_figure_is_never_named_bottleneck(
         own_s in 0.0..40.0f64, server_s in 0.0..40.0f64, others_s in 0.0..40.0f64, threads in 0..9u32,
         cpu in 0.0..4.0f64, log in 0.0..4.0f64, io in 0.0..4.0f64, lock in 0.0..4.0f64, latch in 0.0..4.0f64,
         util in 0.0..100.0f64, throttled in 0.0..100.0f64, same_host: bool, in_process: bool, allowed in 0..9u32,

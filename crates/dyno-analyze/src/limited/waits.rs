@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_of_all_engines_are_sorted() {
+    fn waits_of_all_engines_are_classified() {
         for (class, event, is) in [
             ("CPU", "CPU", WaitKind::Cpu),
             ("IO", "WalSync", WaitKind::Commit),

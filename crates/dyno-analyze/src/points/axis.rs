@@ -291,12 +291,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_that_sessions_stand_for_exists() {
+    fn sessions_axis_key_exists() {
         assert!(keys::find(SESSIONS_PER_SCHEMA).is_some());
     }
 
     #[test]
-    fn texts_of_plans_are_quantities() {
+    fn axis_values_in_plan_notation_become_numbers() {
         let cases = [
             ("20", Some(20.0)),
             ("8K", Some(8_192.0)),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn values_go_in_order_of_their_quantity() {
+    fn axis_values_are_sorted_by_quantity() {
         let mut values: Vec<_> = ["16K", "off", "4K", "100/s", "9"].map(AxisValue::new).into();
         values.sort_by(AxisValue::order);
         let texts: Vec<_> = values.iter().map(|value| value.text.as_str()).collect();

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_over_the_median() {
+    fn spread_is_relative_to_the_median() {
         let estimate = Estimate::of_median(Unit::PerSecond, vec![110.0, 90.0, 100.0, 104.0]).unwrap();
         assert_eq!((estimate.min(), estimate.median(), estimate.max()), (90.0, 102.0, 110.0));
         assert!((estimate.spread_pct().unwrap() - 100.0 * 20.0 / 102.0).abs() < 1e-12);

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_carry_their_unit() {
+    fn measure_names_are_unique_and_carry_their_unit() {
         for (i, measure) in MEASURES.iter().enumerate() {
             assert!(MEASURES[..i].iter().all(|other| other.name != measure.name), "{}", measure.name);
             let suffix = match measure.unit {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_said_with_their_unit() {
+    fn measure_phrases_include_the_unit() {
         let cases = [
             ("ops_per_s", 1_234.4, "1,234 operations/s"),
             ("physical_read_mb_per_s", 16.384, "16.4 MB/s of physical reads"),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_is_better_low_and_throughput_high() {
+    fn lower_latency_and_higher_throughput_are_better() {
         assert_eq!(Measure::find("service_p99_us").map(|m| m.better), Some(Better::Lower));
         assert_eq!(Measure::find("ops_per_s").map(|m| m.better), Some(Better::Higher));
         assert_eq!(Measure::find("tpcc"), None);

@@ -27,7 +27,7 @@ fn timed(record: &mut RunRecord, latencies_us: &[(u64, u64)]) {
 }
 
 #[test]
-fn runs_that_differ_in_nothing_but_the_seed_are_repeats() {
+fn runs_differing_only_in_seed_are_repeats() {
     let records = [run(3, 4, 20, 1_300.0), run(1, 4, 20, 1_000.0), run(2, 4, 20, 1_100.0)];
     let points = points(&records);
     assert!(points.axes.is_empty());
@@ -38,7 +38,7 @@ fn runs_that_differ_in_nothing_but_the_seed_are_repeats() {
 }
 
 #[test]
-fn axes_are_what_varies_and_points_go_in_their_order() {
+fn axes_are_varied_settings_and_points_are_sorted_by_them() {
     let records = [run(1, 16, 20, 1.0), run(2, 2, 20, 2.0), run(3, 16, 0, 3.0), run(4, 2, 0, 4.0)];
     let points = points(&records);
     let paths: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
@@ -52,7 +52,7 @@ fn axes_are_what_varies_and_points_go_in_their_order() {
 }
 
 #[test]
-fn sessions_over_schemas_are_one_axis_unless_both_vary() {
+fn sessions_and_schemas_are_one_axis_unless_both_vary() {
     let (mut two, four) = (run(1, 1, 0, 1.0), run(2, 1, 0, 2.0));
     two.plan.data.schemas = 2;
     let paths = |points: &Points| points.axes.iter().map(|a| a.path.clone()).collect::<Vec<_>>();
@@ -72,7 +72,7 @@ fn two_platforms_are_never_repeats() {
 }
 
 #[test]
-fn a_block_size_that_the_plan_leaves_open_is_the_loaded_one() {
+fn unset_block_size_in_plan_matches_loaded_one() {
     let (mut own, mut open) = (run(1, 4, 0, 1.0), run(2, 4, 0, 2.0));
     own.plan.data.block_size = Some(Bytes(8_192));
     open.plan.data.block_size = None;
@@ -80,7 +80,7 @@ fn a_block_size_that_the_plan_leaves_open_is_the_loaded_one() {
 }
 
 #[test]
-fn an_invalid_run_is_no_point_and_says_why() {
+fn invalid_run_is_left_out_of_points_with_reason() {
     let mut bad = run(2, 4, 20, 9_999.0);
     bad.status = Status::Invalid;
     bad.reasons = vec!["commits: 3 missing".into()];
@@ -94,7 +94,7 @@ fn an_invalid_run_is_no_point_and_says_why() {
 }
 
 #[test]
-fn percentiles_come_from_added_histograms() {
+fn percentiles_come_from_merged_histograms() {
     // Nine operations of 1 ms in a quiet run, one of 100 ms in another: the p90 of all ten is 1 ms. The mean of both
     // runs' own p90 would be 50 ms.
     let (mut quiet, mut slow) = (run(1, 4, 20, 9.0), run(2, 4, 20, 1.0));
@@ -111,7 +111,7 @@ fn percentiles_come_from_added_histograms() {
 }
 
 #[test]
-fn what_one_repeat_cannot_tell_the_point_cannot_tell() {
+fn metric_missing_in_one_repeat_is_missing_at_the_point() {
     let (tells, mut silent) = (run(1, 4, 20, 1.0), run(2, 4, 20, 1.0));
     let absent = Metric::Absent { absent: "track_io_timing is off".into() };
     silent.metrics.insert("physical_reads_per_s".into(), absent);
@@ -135,7 +135,7 @@ fn imported(n: u32, sessions: u32, labels: &[(&str, &str)]) -> RunRecord {
 }
 
 #[test]
-fn keys_that_an_import_does_not_know_are_no_axes() {
+fn plan_keys_unknown_to_an_import_are_not_axes() {
     let labels = |test, row| [("test", test), ("row", row)];
     let records = [
         imported(1, 1, &labels("scan", "1")),
@@ -152,7 +152,7 @@ fn keys_that_an_import_does_not_know_are_no_axes() {
 }
 
 #[test]
-fn an_import_is_no_repeat_of_a_run_and_variants_are_apart() {
+fn import_is_no_repeat_of_a_run_and_variants_are_separate() {
     let (own, other) = (run(1, 4, 0, 1.0), imported(2, 4, &[]));
     let records = [own, other];
     let points_of_both = points(&records);
@@ -165,7 +165,7 @@ fn an_import_is_no_repeat_of_a_run_and_variants_are_apart() {
 }
 
 #[test]
-fn parts_of_a_run_do_not_count_beside_the_whole() {
+fn target_part_is_left_out_when_whole_run_is_present() {
     let (whole, mut part) = (run(1, 4, 0, 1.0), run(2, 4, 0, 0.5));
     part.one_target_of = Some(whole.id.clone());
     let together = [whole, part];
@@ -179,13 +179,13 @@ fn parts_of_a_run_do_not_count_beside_the_whole() {
 }
 
 #[test]
-fn no_runs_are_no_points() {
+fn no_runs_give_no_points() {
     let points = points(&[]);
     assert!(points.points.is_empty() && points.axes.is_empty() && points.curves(SESSIONS).is_empty());
 }
 
 #[test]
-fn every_figure_of_a_record_is_in_the_vocabulary() {
+fn every_record_metric_is_a_known_measure() {
     for (name, metric) in fixture::postgres().metrics {
         let measure = Measure::find(&name).unwrap_or_else(|| panic!("{name} has no words"));
         if let Metric::Value { unit, .. } = metric {

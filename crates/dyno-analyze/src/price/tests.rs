@@ -31,13 +31,13 @@ fn prices() -> Prices {
 }
 
 #[test]
-fn a_month_is_the_sum_of_its_parts() {
+fn monthly_price_is_the_sum_of_its_parts() {
     // 48,000 / 48 + 500 + 16 x 3,000 / 48 + 1 kW x 730.5 h x 0.2
     assert!((price().monthly_cost(48.0) - (1_000.0 + 500.0 + 1_000.0 + 146.1)).abs() < 1e-9);
 }
 
 #[test]
-fn a_unit_costs_the_month_by_what_the_platform_does_at_the_knee() {
+fn monthly_unit_cost_uses_platform_rate_at_the_knee() {
     let (priced, costs) = costs(&prices(), &[(printed("random-read-flash-oracle"), price())]);
     assert!((priced[0].a_month - 2_646.1).abs() < 1e-9);
     let [reads] = costs.as_slice() else { panic!("{costs:#?}") };
@@ -47,7 +47,7 @@ fn a_unit_costs_the_month_by_what_the_platform_does_at_the_knee() {
 }
 
 #[test]
-fn one_test_is_taken_for_all_platforms_and_what_one_has_not_is_said() {
+fn price_uses_one_test_for_all_platforms_and_names_missing() {
     let priced_platforms =
         [(printed("server-in-memory-oracle"), price()), (printed("random-read-flash-oracle"), price())];
     let (_, costs) = costs(&prices(), &priced_platforms);
@@ -58,7 +58,7 @@ fn one_test_is_taken_for_all_platforms_and_what_one_has_not_is_said() {
 }
 
 #[test]
-fn prices_that_cannot_be_are_told_by_their_key() {
+fn invalid_prices_are_reported_by_their_key() {
     let with = |change: fn(&mut Prices)| {
         let mut prices = prices();
         change(&mut prices);
@@ -85,7 +85,7 @@ fn prices_that_cannot_be_are_told_by_their_key() {
 }
 
 #[test]
-fn a_price_is_found_by_its_name_its_suite_and_its_variant() {
+fn price_is_found_by_name_suite_or_variant() {
     let mut prices = prices();
     prices.platform.push(PlatformPrice { name: "disks".into(), suite: "variant:old".into(), ..price() });
     let find_price = |name: &str| prices.of(&[name]).map(|price| price.name.as_str());

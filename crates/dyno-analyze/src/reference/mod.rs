@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_tables_is_a_step_with_its_key_figure() {
+    fn reference_table_rows_become_steps_with_key_values() {
         let server = reference("server-in-memory-oracle").unwrap().suite();
         let (scan, lookup) = (found(&server, "server-scan"), found(&server, "server-lookup"));
         assert_eq!((scan.steps.len(), lookup.steps.len()), (6, 6));

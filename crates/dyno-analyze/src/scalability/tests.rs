@@ -27,7 +27,7 @@ fn near(value: f64, expected: f64, share: f64) -> bool {
 }
 
 #[test]
-fn spec_sdm91_is_as_published() {
+fn usl_fit_of_spec_sdm91_matches_published_values() {
     // The readme of the R package `usl` 3.0: alpha 0.0277285, beta 0.0001044, gamma 89.9952330; its
     // tests: peak at 97, fitted values 90, 1078, 1541, 1850, 1879, 1822, 1646.
     let model = scalability(&loads(&SDM91), SEED).unwrap();
@@ -48,7 +48,7 @@ fn spec_sdm91_is_as_published() {
 }
 
 #[test]
-fn repeats_pay_for_a_third_coefficient() {
+fn repeated_measurements_justify_third_coefficient() {
     let thrice =
         |load: LoadPoint| LoadPoint { repeats: 3, scatter: 2.0 * (0.01 * load.throughput).powi(2), ..load };
     let ramp: Vec<LoadPoint> = loads(&SDM91).into_iter().map(thrice).collect();
@@ -61,7 +61,7 @@ fn repeats_pay_for_a_third_coefficient() {
 }
 
 #[test]
-fn coefficients_that_were_put_in_come_out() {
+fn usl_fit_recovers_known_coefficients() {
     // tests/coef.R of the R package `usl`: throughput computed with 0.02, 0.02 and 1, in four
     // decimals.
     let points = [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
@@ -71,7 +71,7 @@ fn coefficients_that_were_put_in_come_out() {
 }
 
 #[test]
-fn a_raytracer_that_only_contends_has_no_peak() {
+fn raytracer_fit_with_contention_only_has_no_peak() {
     // BRL-CAD on an SGI Origin 2000 (Gunther 2007, chapter 5; demo data of `usl`). The optimum within bounds lies at
     // κ = 0, as scipy.optimize.least_squares finds too: σ 0.0577708, λ 21.848843, sum of squares 697.2378.
     let processors = [1.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 48.0, 64.0];
@@ -86,7 +86,7 @@ fn a_raytracer_that_only_contends_has_no_peak() {
 }
 
 #[test]
-fn the_source_documents_ramps_are_fitted() {
+fn ramps_of_the_scaling_document_are_fitted() {
     // Logical reads per second of slob-scaling-oracle.csv; expected σ, κ, λ from scipy.optimize.least_squares.
     let sessions = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0];
     let variants: [(&str, [u32; 7], [f64; 3]); 3] = [
@@ -122,7 +122,7 @@ fn the_source_documents_ramps_are_fitted() {
 }
 
 #[test]
-fn flash_and_server_ramps_are_fitted() {
+fn published_flash_and_server_ramps_are_fitted() {
     // random-read-flash-oracle.csv, read IOPS against jobs: the law has its peak where the document
     // has it, at 64.
     let flash = [32_731, 63_901, 121_679, 230_022, 387_952, 510_868, 533_028, 510_848];
@@ -145,7 +145,7 @@ fn flash_and_server_ramps_are_fitted() {
 }
 
 #[test]
-fn too_few_loads_are_refused_in_words() {
+fn too_few_loads_are_refused_with_the_minimum() {
     let error = scalability(&loads(&SDM91[..5]), SEED).unwrap_err();
     assert_eq!(error.to_string(), "5 different loads are too few for a scalability fit: measure at least 6");
     // Six runs at one load are one load.
@@ -158,7 +158,7 @@ fn too_few_loads_are_refused_in_words() {
 }
 
 #[test]
-fn repeats_weigh() {
+fn scalability_fit_weights_points_by_repeats() {
     // An outlier measured once hardly changes a fit whose other points were measured a hundred
     // times.
     let truth = Coefficients { lambda: 100.0, sigma: 0.05, kappa: 0.001 };
@@ -175,7 +175,7 @@ fn repeats_weigh() {
 }
 
 #[test]
-fn intervals_hold_the_fit_and_repeat() {
+fn confidence_intervals_contain_fit_and_are_reproducible() {
     let model = scalability(&loads(&SDM91), SEED).unwrap();
     let Fit { coefficients, intervals, .. } = model.fit(ScalabilityLaw::Usl);
     let within = |interval: ConfidenceInterval, value: f64| interval.low <= value && value <= interval.high;
@@ -191,7 +191,7 @@ fn intervals_hold_the_fit_and_repeat() {
 }
 
 #[test]
-fn a_fit_speaks_plainly() {
+fn scalability_fit_is_described_in_words() {
     let model = scalability(&loads(&SDM91), SEED).unwrap();
     let sentence = model.words(model.fit(ScalabilityLaw::Usl), "ops_per_s");
     assert!(
@@ -216,7 +216,7 @@ fn a_fit_speaks_plainly() {
 
 proptest! {
     #[test]
-    fn every_law_is_found_again(lambda in 1.0..1e6, sigma in 0.01..0.8, kappa in 1e-5..1e-2) {
+    fn fit_recovers_each_scalability_law(lambda in 1.0..1e6, sigma in 0.01..0.8, kappa in 1e-5..1e-2) {
         let ramp = |truth: Coefficients| -> Vec<LoadPoint> {
             (0..8).map(|i| f64::from(1 << i)).map(|n| LoadPoint::new(n, truth.at(n))).collect()
         };
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn any_ramp_is_fitted_within_bounds(throughputs in prop::collection::vec(1e-3..1e9, 6..12)) {
+    fn fit_of_any_ramp_stays_within_bounds(throughputs in prop::collection::vec(1e-3..1e9, 6..12)) {
         let ramp: Vec<_> = (1..).map(f64::from).zip(throughputs).map(|(n, x)| LoadPoint::new(n, x)).collect();
         let model = fitted(&ramp, 12.0, SEED, 1);
         let squares = model.fits.map(|fit| sum_of_squares(&ramp, &fit.coefficients));
@@ -251,7 +251,7 @@ proptest! {
 }
 
 #[test]
-fn a_law_that_misses_everything_is_not_told_as_one_that_fits() {
+fn law_that_fits_nothing_is_not_reported_as_a_fit() {
     // One session is fastest, then throughput drops: a queue of writers behind one lock behaves
     // like this.
     let falling =

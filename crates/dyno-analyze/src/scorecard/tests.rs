@@ -32,7 +32,7 @@ fn suite(times: f64, spread: f64) -> SuiteResult {
 }
 
 #[test]
-fn a_ratio_is_better_above_one_whichever_way_the_figure_goes() {
+fn scorecard_ratio_above_one_is_always_better() {
     let (a, b) = (platform("a", vec![suite(1.0, 0.01)]), platform("b", vec![suite(2.0, 0.01)]));
     for figure in [ScorecardFigure::Most, ScorecardFigure::Alone] {
         let card = scorecard(&[a.clone(), b.clone()], figure);
@@ -46,7 +46,7 @@ fn a_ratio_is_better_above_one_whichever_way_the_figure_goes() {
 }
 
 #[test]
-fn a_difference_is_sure_where_repeats_are_many_and_lie_apart() {
+fn difference_is_certain_with_many_separate_repeats() {
     let verdict = |a: SuiteResult, b: SuiteResult| {
         let card = scorecard(&[platform("a", vec![a]), platform("b", vec![b])], ScorecardFigure::Most);
         card.lines[0].ratios[1].unwrap().verdict
@@ -68,7 +68,7 @@ fn a_difference_is_sure_where_repeats_are_many_and_lie_apart() {
 }
 
 #[test]
-fn one_test_of_many_that_lies_apart_is_no_finding_unless_its_repeats_are_many() {
+fn single_deviating_test_needs_many_repeats_for_verdict() {
     let lucky = |runs: usize| {
         let mut suite = suite(1.0, 0.01);
         let first = suite.tests[0].clone();
@@ -103,7 +103,7 @@ fn one_test_of_many_that_lies_apart_is_no_finding_unless_its_repeats_are_many() 
 }
 
 #[test]
-fn suites_of_one_platform_are_repeats() {
+fn suites_of_one_platform_count_as_repeats() {
     let mut once = suite(1.0, 0.0);
     once.tests.iter_mut().flat_map(|test| &mut test.steps).for_each(|step| step.runs.truncate(1));
     let times = |times: f64| {
@@ -122,7 +122,7 @@ fn suites_of_one_platform_are_repeats() {
 }
 
 #[test]
-fn best_and_worst_component_are_said_and_what_was_asked_differently() {
+fn scorecard_names_best_and_worst_group_and_setting_changes() {
     let mut other = suite(1.0, 0.01);
     for test in other.tests.iter_mut().filter(|test| test.page.group == "storage") {
         let most = test.most.as_mut().unwrap();
@@ -142,7 +142,7 @@ fn best_and_worst_component_are_said_and_what_was_asked_differently() {
 }
 
 #[test]
-fn tests_that_are_not_the_same_are_not_held_against_each_other() {
+fn different_suite_tests_are_not_compared() {
     let mut larger = suite(1.0, 0.0);
     larger.tests[0].page.units = 10;
     let mut cached = suite(1.0, 0.0);

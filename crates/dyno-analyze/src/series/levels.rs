@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_makes_two_levels_and_odd_figures_none() {
+    fn step_makes_two_levels_and_outliers_make_none() {
         let mut values = about(1.1, 23);
         for (at, value) in [(2, 3.8), (9, 8.1), (11, 3.4), (18, 7.6)] {
             values[at] = value;
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn levels_far_below_others_are_found_too() {
+    fn levels_far_below_others_are_found() {
         let values = [about(1.0, 12), about(2.0, 12), about(400.0, 12), about(200.0, 12)].concat();
         assert_eq!(level_ranges(&values, 0.0), [(0, 12), (12, 24), (24, 36), (36, 48)]);
     }
 
     #[test]
-    fn a_last_digit_is_no_level() {
+    fn rounding_of_last_digit_is_no_level_change() {
         let values = [vec![0.2; 20], vec![0.3; 20]].concat();
         assert_eq!(level_ranges(&values, 0.1), [(0, 40)]);
         assert_eq!(level_ranges(&values, 0.001), [(0, 20), (20, 40)]);
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_long_series_begin_where_they_begin() {
+    fn level_boundaries_of_long_series_are_exact() {
         let values = [about(10.0, 1_003), about(30.0, 801), about(10.0, 500)].concat();
         assert_eq!(level_ranges(&values, 0.0), [(0, 1_003), (1_003, 1_804), (1_804, 2_304)]);
     }
 
     #[test]
-    fn days_and_nights_are_levels() {
+    fn day_and_night_load_are_separate_levels() {
         let days = |i: usize| if (i / 24).is_multiple_of(2) { 2.0 } else { 20.0 } * (1.0 + 0.02 * (i * 7 % 5) as f64);
         let values: Vec<f64> = (0..24 * 14).map(days).collect();
         let expected: Vec<(usize, usize)> = (0..14).map(|day| (day * 24, day * 24 + 24)).collect();
@@ -188,7 +188,7 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
 
         #[test]
-        fn levels_have_neither_gap_nor_overlap(values in proptest::collection::vec(-5i32..5, 1..90)) {
+        fn levels_cover_series_without_gap_or_overlap(values in proptest::collection::vec(-5i32..5, 1..90)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
             let ranges = level_ranges(&values, 0.5);
             proptest::prop_assert_eq!((ranges[0].0, ranges[ranges.len() - 1].1), (0, values.len()));

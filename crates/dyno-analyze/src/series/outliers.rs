@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_figures_of_a_low_level_are_found_beside_a_high_one() {
+    fn outliers_at_low_level_are_found_despite_high_level() {
         let mut values = vec![1.1; 23];
         for (at, value) in [(2, 3.8), (9, 8.1), (11, 3.4), (18, 7.6)] {
             values[at] = value;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_digit_is_not_odd() {
+    fn rounding_of_last_digit_is_no_outlier() {
         let mut values = vec![0.2; 30];
         values[11] = 0.3;
         values[17] = 0.5;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_drift_and_a_ramp_have_nothing_odd() {
+    fn slow_drift_and_ramp_have_no_outliers() {
         let drift: Vec<f64> = (0..40).map(|i| 100.0 + 4.0 * f64::from(i)).collect();
         assert!(places(&drift, 0.1).is_empty());
         let mut ramp = vec![1.0; 12];

@@ -53,7 +53,7 @@ mod tests {
 
     /// The ten pairs of IQ and hours of television in Wikipedia's article on Spearman's coefficient: ρ = -29/165.
     #[test]
-    fn the_coefficient_is_the_textbooks() {
+    fn rank_correlation_matches_textbook_example() {
         let iq = [106.0, 100.0, 86.0, 101.0, 99.0, 103.0, 97.0, 113.0, 112.0, 110.0];
         let hours = [7.0, 27.0, 2.0, 50.0, 28.0, 29.0, 20.0, 12.0, 6.0, 17.0];
         let spearman = correlation(&iq, &hours).unwrap();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_share_their_rank_and_what_stands_still_has_no_correlation() {
+    fn ties_share_ranks_and_constant_series_has_no_correlation() {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
         let rising: Vec<f64> = (0..20).map(f64::from).collect();
         let cubes: Vec<f64> = rising.iter().map(|x| -x.powi(3)).collect();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_write_cliff_is_found_at_its_place() {
+    fn write_cliff_is_detected_at_its_position() {
         let mut random = ResamplingRandom::new(1);
         let rounds: Vec<f64> =
             (0..60).map(|i| noisy(&mut random, if i < 23 { 1_000.0 } else { 550.0 }, 0.05)).collect();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_fall_is_a_drift_and_no_step() {
+    fn slow_decline_is_a_drift_and_not_a_step() {
         let mut random = ResamplingRandom::new(2);
         let rounds: Vec<f64> =
             (0..60).map(|i| noisy(&mut random, 1_000.0 - 5.0 * f64::from(i), 0.03)).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dip_that_recovers_is_neither() {
+    fn temporary_dip_is_neither_step_nor_drift() {
         let mut rounds = vec![1_000.0; 40];
         rounds[20..23].fill(300.0);
         assert_eq!(change(&rounds), SteadyChange::None);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_alone_is_hardly_ever_a_change() {
+    fn noise_alone_is_rarely_a_change() {
         let mut random = ResamplingRandom::new(3);
         let false_positives = (0..1_000)
             .filter(|_| {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trend_test_gives_what_one_gets_by_hand() {
+    fn trend_test_matches_manual_calculation() {
         // Ten rising values: S = 45, Var S = 10 × 9 × 25 ÷ 18 = 125, Z = 44 ÷ √125.
         let rising: Vec<f64> = (0..10).map(f64::from).collect();
         assert!((mann_kendall(&rising) - 44.0 / 125f64.sqrt()).abs() < 1e-12);
@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_series_has_an_answer(rounds in prop::collection::vec(0.0..1e9f64, 0..80)) {
+        fn steady_change_handles_any_series(rounds in prop::collection::vec(0.0..1e9f64, 0..80)) {
             let change = change(&rounds);
             prop_assert!(!change.sentence(60.0, "ops_per_s").is_empty());
             if let SteadyChange::Step { at, .. } = change {

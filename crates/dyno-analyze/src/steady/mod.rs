@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fall_after_steady_rounds_is_in_the_sentence() {
+    fn decline_after_steady_rounds_is_in_the_sentence() {
         let rounds = [100.0, 101.0, 99.0, 100.0, 100.0, 100.0, 20.0, 20.0];
         let words = sentence(&rounds, 5.0, "ops_per_s");
         assert!(words.starts_with("steady after 0 s"), "{words}");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn both_limits_count_and_both_ends_are_in() {
+    fn steady_window_respects_range_and_slope_limits() {
         // Mean 100, range 20: just within; the line through them is flat.
         let range = [110.0, 90.0, 100.0, 90.0, 110.0];
         assert!(windows(&range)[0].steady);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_state_begins_at_the_first_window_that_holds() {
+    fn steady_state_starts_at_first_stable_window() {
         let rounds = [300.0, 200.0, 130.0, 101.0, 99.0, 100.0, 102.0, 98.0, 100.0];
         assert_eq!(steady(&rounds).map(|window| window.first), Some(3));
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_whole_and_divide_by_their_own_time() {
+    fn steady_rounds_are_complete_and_use_their_own_duration() {
         let point = |ops, seconds| SeriesPoint { ops, seconds, ..SeriesPoint::default() };
         let points =
             vec![point(100, 1.0), point(200, 1.01), point(300, 0.99), point(400, 1.0), point(7, 0.3)];
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_unit_does_not_matter(rounds in prop::collection::vec(1.0..1e6f64, 5..30), factor in 0.01..100.0f64) {
+        fn steady_state_is_independent_of_the_unit(rounds in prop::collection::vec(1.0..1e6f64, 5..30), factor in 0.01..100.0f64) {
             let scaled: Vec<f64> = rounds.iter().map(|round| round * factor).collect();
             for (a, b) in windows(&rounds).iter().zip(windows(&scaled)) {
                 prop_assert!((a.range_pct - b.range_pct).abs() < 1e-6 && (a.slope_pct - b.slope_pct).abs() < 1e-6);

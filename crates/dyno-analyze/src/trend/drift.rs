@@ -71,7 +71,7 @@ mod tests {
 
     /// S = 31 of n = 10 without ties has z = 30 ÷ √125 = 2.683 and p = 0.0073 (Gilbert 1987, 16.4: the formula).
     #[test]
-    fn the_chance_follows_the_formula() {
+    fn drift_p_value_matches_the_formula() {
         let values = [1.0, 3.0, 2.0, 4.0, 6.0, 5.0, 8.0, 10.0, 9.0, 7.0];
         let drift = drift(&values).unwrap();
         let z: f64 = 32.0 / 125.0f64.sqrt();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_and_few_runs_do_not_drift() {
+    fn noise_and_few_runs_show_no_drift() {
         assert!(drift(&[5.0; 9]).is_none());
         assert_eq!(drift(&[5.0; 12]).unwrap().p, 1.0);
         assert!(drift(&[0.0; 12]).is_none());

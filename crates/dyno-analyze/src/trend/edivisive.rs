@@ -176,7 +176,7 @@ mod tests {
     /// The candidate and its Q̂ as given by `PairDistanceCalculator` of apache-otava 0.8.0 (which
     /// has no least size of a part).
     #[test]
-    fn the_furthest_split_is_that_of_otava() {
+    fn furthest_split_matches_otava() {
         for (series, at, distance) in [
             (&STEP[..], 15, 141.388_571_428_571_42),
             (&NONE, 1, 6.956_944_444_444_437),
@@ -194,7 +194,7 @@ mod tests {
 
     /// The change points of otava's `PermutationsSignificanceTester` (999 permutations, p ≤ 0.02) on the same series.
     #[test]
-    fn the_changes_are_those_of_otava() {
+    fn change_points_match_otava() {
         for (series, expected) in [
             (&STEP[..], &[15][..]),
             (&NONE, &[]),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_or_flat_has_no_change() {
+    fn short_or_constant_series_has_no_change_points() {
         assert!(changes(&[], &ChangePointOptions::default()).is_empty());
         assert!(changes(&[1.0, 9.0, 9.0], &ChangePointOptions::default()).is_empty());
         assert!(changes(&[5.0; 20], &ChangePointOptions::default()).is_empty());
@@ -219,7 +219,7 @@ mod tests {
 
     /// Runs of one distribution have a change about as often as the significance says.
     #[test]
-    fn noise_has_few_changes() {
+    fn noise_alone_rarely_gives_change_points() {
         let mut random = ResamplingRandom::new(11);
         let search = ChangePointOptions { shuffles: 99, significance: 0.05, ..ChangePointOptions::default() };
         let noisy = |_| {

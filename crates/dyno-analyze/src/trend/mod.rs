@@ -299,7 +299,7 @@ mod tests {
         [5000.0, 5010.0, 4990.0, 5005.0, 4995.0, 5002.0, 4200.0, 4210.0, 4190.0, 4205.0, 4195.0, 4198.0];
 
     #[test]
-    fn a_change_is_told_in_words() {
+    fn trend_change_is_described_in_words() {
         let trend = follow(&STEP, "ops_per_s");
         assert_eq!(trend.changes.len(), 1);
         let words = &trend.words()[0];
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_runs_are_left_out_and_said() {
+    fn invalid_runs_are_left_out_of_trend_with_reason() {
         let mut records = history(&STEP);
         records[3].status = dyno_record::Status::Invalid;
         records[4].metrics.remove("ops_per_s");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn few_runs_and_steady_ones_say_so() {
+    fn trend_reports_too_few_runs_and_no_change() {
         assert!(follow(&STEP[..3], "ops_per_s").words()[0].contains("too few"));
         let words =
             follow(&[100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.2, 100.0, 99.9, 100.1], "ops_per_s").words();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_have_the_same_plan_and_target() {
+    fn trend_history_is_keyed_by_plan_and_target() {
         let a = fixture::postgres();
         let mut b = a.clone();
         b.plan.workload.seed = Some(99);

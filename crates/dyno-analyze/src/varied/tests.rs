@@ -29,7 +29,7 @@ fn causes(varied: &RepeatVariation) -> Vec<Cause> {
 }
 
 #[test]
-fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
+fn changes_in_slower_runs_are_listed_with_figures() {
     let records = repeats(&[800.0, 1000.0, 810.0, 1010.0], |place, record| {
         // As in real records: unchanged counters are omitted.
         record.counters.native.retain(|name, _| !name.starts_with("pg_stat_bgwriter."));
@@ -50,7 +50,7 @@ fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
 }
 
 #[test]
-fn what_moved_the_other_way_or_too_little_is_not_named() {
+fn opposite_or_small_changes_are_not_listed_as_causes() {
     let metric = |value| Metric::Value { value, unit: Unit::Percent };
     let rates = [800.0, 1000.0, 900.0, 1100.0];
     // More steal in the faster runs explains nothing, nor does a tenth of a percent.
@@ -70,7 +70,7 @@ fn what_moved_the_other_way_or_too_little_is_not_named() {
 }
 
 #[test]
-fn what_a_record_does_not_tell_is_not_known_and_of_few_runs_nothing_is() {
+fn causes_missing_from_records_or_too_few_runs_are_unknown() {
     let records = repeats(&[800.0, 1000.0, 900.0, 1100.0], |place, record| {
         record
             .counters
@@ -97,7 +97,7 @@ fn what_a_record_does_not_tell_is_not_known_and_of_few_runs_nothing_is() {
 }
 
 #[test]
-fn repeats_that_agree_are_asked_nothing() {
+fn agreeing_repeats_raise_no_question() {
     assert_eq!(asked(&repeats(&[1000.0, 1040.0, 980.0, 1010.0], |_, _| ())), None);
     assert_eq!(asked(&[]), None);
 }

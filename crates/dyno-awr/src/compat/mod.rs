@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_those_of_the_old_readers() {
+    fn compat_columns_match_the_old_readers() {
         let names = AwrCompatLayout::AwrParser.names();
         assert_eq!(names.len(), 178);
         assert_eq!(names[..4], ["Filename", "Database Name", "Instance Number", "Instance Name"]);

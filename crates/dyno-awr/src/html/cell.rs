@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_become_one_line() {
+    fn html_cell_pieces_become_one_line() {
         assert_eq!(text(&["  a\n  b "]), "a b");
         assert_eq!(text(&["enq: IV -  contention"]), "enq: IV -  contention");
         assert_eq!(text(&["", "82ud5h0qcg0bf", ""]), "82ud5h0qcg0bf");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_bounded() {
+    fn html_cell_text_length_is_bounded() {
         let long: &'static str = Box::leak("é".repeat(LENGTH_MAX).into_boxed_str());
         assert!(text(&[long, long]).len() <= LENGTH_MAX);
     }

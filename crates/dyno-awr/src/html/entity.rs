@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_become_characters() {
+    fn html_entities_become_characters() {
         assert_eq!(decode("a &lt;b&gt; &amp; &#160;&#x41;"), "a <b> & \u{a0}A");
         assert_eq!(decode("R&D &unknown; &#; &#99999999; &"), "R&D &unknown; &#; &#99999999; &");
         assert!(matches!(decode("plain"), Cow::Borrowed("plain")));

@@ -42,7 +42,7 @@ mod tests {
     use crate::table::is_interval_title;
 
     #[test]
-    fn text_in_a_page_keeps_its_lines_and_columns() {
+    fn preformatted_html_text_keeps_lines_and_columns() {
         let page = "<html>\n<body><table><tr><td>x</table>\n<PRE class=a><b>STATSPACK</b> report for\n a &lt; b\n</PRE>\n";
         assert_eq!(plain(page, is_interval_title).as_deref(), Some("\n\nSTATSPACK report for\n a < b\n\n"));
         assert_eq!(plain("<html><pre>nothing</pre>STATSPACK report for", is_interval_title), None);

@@ -367,7 +367,7 @@ mod tests {
         <table><tr><td>d</td><td colspan=2>e</td><td>f</td></tr><tr><td>g</td></tr></table>End of Report";
 
     #[test]
-    fn of_a_table_that_nobody_reads_the_first_row_is_kept() {
+    fn skipped_html_table_keeps_only_first_row() {
         let whole = read(PAGE, 1, |_| true);
         let read = read(PAGE, 1, |table| table.title != "Latches");
         let cells = |document: &Document<'_>| -> Vec<String> {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_in_text_may_stand_in_a_table_that_nobody_reads() {
+    fn text_report_is_detected_in_pre_inside_skipped_table() {
         let page = |tag| {
             format!("<table><tr><td>a</td></tr><tr><td><{tag}>STATSPACK</b> report for</{tag}></td></tr>")
         };

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_text_and_comments() {
+    fn html_tags_text_and_comments_are_tokenized() {
         let read = tokens("<TABLE class=a summary=\"x > y\"><!-- <td> --><td>1 < 2</td\n></table>");
         assert_eq!(read[0], AwrHtmlToken::Open { name: "TABLE", attributes: " class=a summary=\"x > y\"" });
         assert_eq!(read[1], AwrHtmlToken::Open { name: "td", attributes: "" });
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_no_text() {
+    fn script_content_is_not_read_as_text() {
         let read = tokens("<script>if (a</b) x('<td>')</script><p>t");
         assert_eq!(read.iter().filter(|t| matches!(t, AwrHtmlToken::Text(_))).count(), 1);
         assert_eq!(read.last(), Some(&AwrHtmlToken::Text("t")));
     }
 
     #[test]
-    fn attributes_with_and_without_quotes() {
+    fn html_attributes_are_read_with_and_without_quotes() {
         let attributes = " border=0 colSpan=\" 2\" nowrap summary='a = b'";
         assert_eq!(attribute(attributes, "colspan"), Some(" 2"));
         assert_eq!(attribute(attributes, "BORDER"), Some("0"));
@@ -226,7 +226,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_tokens_to_its_end(text in "[<>/a-z!\\-='\" &;é]{0,200}") {
+        fn html_tokenizer_handles_any_text(text in "[<>/a-z!\\-='\" &;é]{0,200}") {
             let mut last = 0;
             for (at, token) in Tokens::new(&text) {
                 prop_assert!(at >= last && at < text.len());

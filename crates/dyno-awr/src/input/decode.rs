@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_encoding_reads_the_same() {
+    fn text_decodes_the_same_in_every_encoding() {
         let text = "Größe; WORKLOAD REPOSITORY report for";
         let utf16 = |order: fn(u16) -> [u8; 2], mark: &[u8]| {
             let words = text.encode_utf16().flat_map(order);
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_panic(bytes: Vec<u8>) {
+        fn awr_decode_never_panics_on_any_bytes(bytes: Vec<u8>) {
             let _ = decode(&bytes);
         }
     }

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_files_are_unpacked_whatever_they_are_called() {
+    fn compressed_reports_are_unpacked_regardless_of_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.txt");
         std::fs::write(&path, packed(b"STATSPACK report for")).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_are_refused() {
+    fn decompression_bomb_is_refused() {
         let bomb = packed(&vec![b' '; 64 * 1024 * 1024]);
         assert!(bomb.len() < 200_000, "{}", bomb.len());
         assert!(matches!(unpack(&bomb), Err(InputError::Bomb)));

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_cut_where_reports_begin() {
+    fn file_is_split_at_report_starts() {
         let text = "spool\n\nSTATSPACK report for\nx\nSTATSPACK report for\ny\n";
         let reports = split(text);
         assert_eq!(reports.len(), 2);

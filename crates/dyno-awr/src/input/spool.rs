@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tabs_reach_to_the_next_tab_stop() {
+    fn tabs_expand_to_the_next_tab_stop() {
         assert_eq!(expand_tabs("a\tb\n\tc\n\u{c}é\td"), "a       b\n        c\n\u{c}é       d");
         assert!(matches!(expand_tabs("plain"), Cow::Borrowed("plain")));
     }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_put_together_and_keep_their_numbers() {
+    fn broken_lines_are_joined_and_keep_line_numbers() {
         let row = format!("<tr>{}</tr>\n", "<td align=\"right\" class='awrc'>1,234,567.89</td>".repeat(9));
         let page = format!("<html>\n{}<p>end</p>\n", row.repeat(3));
         for padded in [true, false] {
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_broken_within_entities_are_put_together() {
+    fn lines_broken_within_html_entities_are_joined() {
         let statement = format!("<td>{}</td>\n", "&quot;ID&quot;=1,".repeat(60));
         let broken = broken(&statement, 100, false);
         assert_eq!(rejoin(&broken).unwrap().trim_end(), statement.trim_end());
     }
 
     #[test]
-    fn cut_lines_are_refused() {
+    fn truncated_spool_lines_are_refused() {
         let row = format!("<tr>{}</tr>", "<td align=\"right\" class='awrc'>1,234,567.89</td>".repeat(9));
         let page = format!("<html>\n{}", format!("{}\n", &row[..110]).repeat(6));
         assert_eq!(rejoin(&page), Err(CutLines { width: 110, line: 1 }));

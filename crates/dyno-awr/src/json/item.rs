@@ -100,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_in_order_and_the_last_of_a_name_stays() {
+    fn json_object_keeps_last_of_duplicate_members() {
         let object =
             AwrJsonValue::object(vec![("b", 1u32.into()), ("a", AwrJsonValue::Null), ("b", "x".into())]);
         assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"a":null,"b":"x"}"#);
     }
 
     #[test]
-    fn numbers_are_whole_where_they_can_be() {
+    fn json_numbers_are_whole_when_possible() {
         let text = |number: f64| serde_json::to_string(&AwrJsonValue::Number(number)).unwrap();
         assert_eq!(text(3.0), "3");
         assert_eq!(text(-0.25), "-0.25");

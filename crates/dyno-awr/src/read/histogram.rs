@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn captions_name_bounds() {
+    fn histogram_captions_define_bounds() {
         assert_eq!(Limit::of("% of Waits <8ms"), Some(Limit::Below(8 * MS)));
         assert_eq!(Limit::of("<=1s"), Some(Limit::Below(S)));
         assert_eq!(Limit::of("<1/8s"), Some(Limit::Below(S / 8)));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_of_all_layouts() {
+    fn histogram_bands_of_all_layouts_are_read() {
         let table = |captions: &str| AwrTable {
             columns: captions.split('|').map(str::to_owned).collect(),
             ..AwrTable::default()
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_bands_replace_coarser_ones() {
+    fn finer_histogram_bands_replace_coarser_ones() {
         let band =
             |from_us, below_us| AwrHistogramBand { from_us, below_us, share_pct: PrintedNumber::exact(1.0) };
         let all = vec![

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_that_lost_its_suffix_is_told_by_its_volume() {
+    fn rate_without_suffix_is_recovered_from_its_volume() {
         const MIB: f64 = 1_048_576.0;
         let rate = |printed: f64, volume: f64, step: f64, elapsed_s: f64| {
             let printed = PrintedNumber { value: printed, step: 0.0 };

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_new_is_not_known() {
+    fn unfamiliar_section_titles_are_not_known() {
         for title in [
             "Latch Activity",
             "SysStat and Global Messaging (per Sec)- RAC",

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_become_names() {
+    fn load_profile_labels_become_names() {
         assert_eq!(name_of("Buffer  Hit   %:"), "buffer_hit");
         assert_eq!(name_of("% Non-Parse CPU:"), "non_parse_cpu");
         assert_eq!(name_of("Parse CPU to Parse Elapsd %:"), "parse_cpu_to_parse_elapsd");

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_and_ids() {
+    fn sql_section_order_and_statement_id_are_recognized() {
         assert_eq!(order("SQL ordered by Elapsed Time").as_deref(), Some("elapsed"));
         assert_eq!(order("SQL ordered by CPU").as_deref(), Some("cpu"));
         assert_eq!(order("SQL ordered by Elapsed time for").as_deref(), Some("elapsed"));

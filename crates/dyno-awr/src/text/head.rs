@@ -123,7 +123,7 @@ mod tests {
     use crate::text::ruler::ruler;
 
     #[test]
-    fn titles_of_sections() {
+    fn section_titles_are_parsed() {
         let line = "Operating System Statistics - DetailDB/Inst: A/a  Snaps: 1-2";
         assert_eq!(section_title(line), Some("Operating System Statistics - Detail"));
         let old = "Wait Events for DB: SHOP  Instance: shop1  Snaps: 1 -2";
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn captions_of_several_lines() {
+    fn multi_line_captions_are_joined() {
         let rule = "------------------------------ ------------ ---- ------- ------ ----------";
         let line = |text| CaptionLine { text, from: 0 };
         let read = captions(
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_before_the_first_column() {
+    fn label_column_precedes_first_ruled_column() {
         let line = "~~~~~~~~~~~            ---------------   -----";
         let spans = with_labels(ruler(line).unwrap(), line);
         assert_eq!(spans[0], AwrColumnSpan { start: 0, end: 22 });

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_breaks_in_the_middle_of_a_table_are_left_out() {
+    fn page_breaks_inside_table_are_removed() {
         let text = "a\r\nb\r\n\r\nOUTPUT\r\n--------------------------------------------------------------------------------\r\nc\n\n\n\u{c}d\ncut";
         let (lines, cut) = lines(text, 1);
         let read: Vec<_> = lines.iter().map(|line| (line.text, line.number)).collect();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_without_dashes_take_no_ruler_with_them() {
+    fn heading_without_dashes_keeps_following_ruler() {
         let text = "OUTPUT\na\n\nOUTPUT\n------------------------------\nb\n\n\nOUTPUT\n\nc\n";
         let (lines, _) = lines(text, 1);
         let read: Vec<_> = lines.iter().map(|line| line.text).collect();

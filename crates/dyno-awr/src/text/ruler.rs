@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dashes_mark_columns() {
+    fn dashed_ruler_defines_columns() {
         let spans = ruler("------ ---  ~~~~ ---------------").unwrap();
         assert_eq!(spans[1], AwrColumnSpan { start: 7, end: 10 });
         assert_eq!(spans.len(), 4);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_cells_stay_blank() {
+    fn blank_table_cells_stay_blank() {
         let spans = ruler("---- ----- ------- -----").unwrap();
         assert_eq!(cells("  40     5           502", &spans).unwrap(), ["40", "5", "", "502"]);
         assert_eq!(cells("  40", &spans).unwrap(), ["40", "", "", ""]);
@@ -184,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_characters_not_bytes() {
+    fn column_positions_count_characters_not_bytes() {
         let spans = ruler("-------- ---").unwrap();
         assert_eq!(cells("größer    12", &spans).unwrap(), ["größer", "12"]);
     }
 
     proptest! {
         #[test]
-        fn no_line_panics(line in "[ a-zé0-9-~]{0,60}", rule in "[-~ ]{0,60}") {
+        fn ruler_cells_never_panic_on_any_line(line in "[ a-zé0-9-~]{0,60}", rule in "[-~ ]{0,60}") {
             if let Some(spans) = ruler(&rule) {
                 let _ = cells(&line, &spans);
             }

@@ -423,7 +423,7 @@ End of Report
 ";
 
     #[test]
-    fn sections_captions_and_cells() {
+    fn awr_text_sections_captions_and_cells_are_read() {
         let document = read(REPORT, 1);
         assert!(document.ended && !document.cut);
         assert_eq!(document.title, "WORKLOAD REPOSITORY report for");

@@ -66,7 +66,7 @@ fn levels(timeline: &Timeline) -> Vec<usize> {
 }
 
 #[test]
-fn gaps_overlaps_restarts_and_doubles_are_flagged() {
+fn gaps_overlaps_restarts_and_duplicates_are_flagged() {
     let restarted = AwrTimelinePoint { startup: Some("y".into()), ..point(9, 10, 1.0) };
     let text = AwrTimelinePoint { html: false, file: "text".into(), ..point(1, 2, 1.0) };
     let all = timelines(vec![restarted, point(4, 6, 1.0), text, point(1, 2, 1.0), point(5, 9, 1.0)]);
@@ -78,7 +78,7 @@ fn gaps_overlaps_restarts_and_doubles_are_flagged() {
 }
 
 #[test]
-fn snapshots_that_are_numbered_anew_are_in_the_order_of_time() {
+fn renumbered_snapshots_stay_in_time_order() {
     let old = (0..4).map(|i| at(i, point(900 + i as u64, 901 + i as u64, 1.0)));
     let new = (4..8).map(|i| at(i, point(i as u64 - 3, i as u64 - 2, 1.0)));
     let all = timelines(new.chain(old).collect());
@@ -90,7 +90,7 @@ fn snapshots_that_are_numbered_anew_are_in_the_order_of_time() {
 }
 
 #[test]
-fn a_gap_beside_new_numbers_is_told_by_time() {
+fn gap_at_renumbered_snapshots_is_measured_in_minutes() {
     let all = timelines(vec![at(0, point(900, 901, 1.0)), at(5, point(1, 2, 1.0)), at(9, point(4, 5, 1.0))]);
     let flags = flags(&all[0]);
     assert_eq!(flags[1], [Flag::Renumbered, Flag::Gap { snapshots: None, minutes: Some(120.0) }]);
@@ -98,7 +98,7 @@ fn a_gap_beside_new_numbers_is_told_by_time() {
 }
 
 #[test]
-fn the_hour_that_comes_twice_is_neither_gap_nor_overlap() {
+fn repeated_hour_is_neither_gap_nor_overlap() {
     // The clock goes back an hour after the fourth report.
     let hours = [0, 1, 2, 3, 2, 3, 4, 5];
     let points = (0..).zip(hours).map(|(i, hour)| at(hour, point(i, i + 1, 1.0)));
@@ -109,7 +109,7 @@ fn the_hour_that_comes_twice_is_neither_gap_nor_overlap() {
 }
 
 #[test]
-fn one_that_stands_out_is_flagged_and_no_other() {
+fn timeline_flags_only_the_outlier() {
     let mut points: Vec<AwrTimelinePoint> =
         (0..20).map(|i| point(i, i + 1, 10.0 + (i % 3) as f64 * 0.2)).collect();
     points[7].values[0] = Some(reading(40.0));
@@ -147,7 +147,7 @@ fn idle_and_loaded() -> Vec<AwrTimelinePoint> {
 }
 
 #[test]
-fn odd_reports_of_the_idle_half_are_found_with_their_statement_and_load_is_a_level() {
+fn timeline_flags_odd_idle_reports_and_treats_load_as_level() {
     let all = timelines(idle_and_loaded());
     let flagged = anomalies(&all[0]);
     assert_eq!(flagged.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [2, 9, 11, 18]);
@@ -172,7 +172,7 @@ fn odd_reports_of_the_idle_half_are_found_with_their_statement_and_load_is_a_lev
 }
 
 #[test]
-fn what_goes_with_db_time_is_ranked() {
+fn figures_that_correlate_with_db_time_are_ranked() {
     let mut points = idle_and_loaded();
     for (i, point) in (0u32..).zip(&mut points) {
         let noise = f64::from(i * 7_919 % 101);
@@ -186,7 +186,7 @@ fn what_goes_with_db_time_is_ranked() {
 }
 
 #[test]
-fn a_plan_that_is_new_is_named() {
+fn new_execution_plan_is_flagged() {
     let plans = |plans: &[&str]| {
         BTreeMap::from([(
             "bbbbbbbbbbbbb".to_owned(),
@@ -207,7 +207,7 @@ fn a_plan_that_is_new_is_named() {
 /// Two weeks of half hours: loaded by day, quiet by night, a ramp in between; one unusual night and
 /// one unusual day.
 #[test]
-fn days_and_nights_are_levels() {
+fn day_and_night_load_are_separate_levels() {
     let make_point = |i: i64| {
         let hour = (i + 30) % 48 / 2;
         let quiet = 2.0 + (i * 7 % 5) as f64 * 0.04;
@@ -226,7 +226,7 @@ fn days_and_nights_are_levels() {
 }
 
 #[test]
-fn events_are_compared_with_the_few_reports_that_do_not_stand_out() {
+fn anomaly_events_are_compared_with_normal_reports() {
     let points: Vec<(AwrTimelinePoint, Vec<Flag>)> = (0..12u64)
         .map(|i| {
             let (load, wait) = if i == 6 { (9.0, 8.3) } else { (1.0, 1.2) };
@@ -242,7 +242,7 @@ fn events_are_compared_with_the_few_reports_that_do_not_stand_out() {
 }
 
 #[test]
-fn restart_ends_level_and_is_a_step_only_where_figures_differ() {
+fn restart_ends_level_but_is_step_only_if_figures_differ() {
     let points = (0..12u64).map(|i| AwrTimelinePoint {
         startup: Some(if i < 6 { "first" } else { "second" }.into()),
         ..point(i, i + 1, 2.0)
@@ -254,7 +254,7 @@ fn restart_ends_level_and_is_a_step_only_where_figures_differ() {
 }
 
 #[test]
-fn level_names_its_causes_and_times_are_ranked_by_share_of_the_rise() {
+fn level_change_causes_are_ranked_by_share_of_increase() {
     let points = (0..24u64).map(|i| {
         let high = i >= 12;
         // Both waits follow the load closely; one contributes nine times as much.
@@ -277,7 +277,7 @@ fn level_names_its_causes_and_times_are_ranked_by_share_of_the_rise() {
 }
 
 #[test]
-fn rows_of_sections_that_moved_are_listed_with_an_anomaly() {
+fn anomaly_lists_section_rows_that_changed() {
     let waits = "latches.wait_s.cache buffers chains";
     let idle = "latches.wait_s.session idle bit";
     let points = (0..20).map(|i| {

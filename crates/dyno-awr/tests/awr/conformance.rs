@@ -33,7 +33,7 @@ fn differences(place: &str, expected: &Value, read: &Value, mismatches: &mut Vec
 }
 
 #[test]
-fn every_expected_key_is_read() {
+fn awr_reader_matches_expected_values_of_real_reports() {
     let Some(folder) = crate::real::folder("what is expected of real reports") else { return };
     let mut mismatches = Vec::new();
     let mut count = 0;
@@ -84,7 +84,7 @@ fn read_reports(folder: &Path) -> Vec<dyno_awr::AwrReport> {
 /// Unusual content alone causes no warning: what remains are figures that the reports themselves
 /// lost.
 #[test]
-fn real_reports_are_read_without_false_warnings() {
+fn real_awr_reports_cause_no_false_warnings() {
     let Some(folder) = crate::real::folder("warnings of real reports") else { return };
     let is_lost = |issue: &dyno_awr::Issue| {
         issue.message.contains("its column was too narrow") || issue.message.contains("names a unit")

@@ -62,7 +62,7 @@ Shared Pool Advisory                         DB/Inst: SHOP/shop1  Snap: 2
 ";
 
 #[test]
-fn advisories_have_their_thousands_multiplied() {
+fn advisory_figures_in_thousands_are_multiplied() {
     let report = with(TEXT, ADVISORIES);
     let read =
         figures(&report, "buffer_pool_advisory", "D 512", ["buffers", "physical_reads", "db_time_pct"]);
@@ -72,7 +72,7 @@ fn advisories_have_their_thousands_multiplied() {
 }
 
 #[test]
-fn a_section_of_9i_names_its_last_snapshot_only() {
+fn statspack_9i_section_with_end_snapshot_only_is_read() {
     let section = "\
 Buffer Pool Advisory for DB: KIOSK  Instance: kiosk1  End Snap: 12
 -> Only rows with estimated physical reads >0 are displayed
@@ -96,7 +96,7 @@ TX      900,100      896,100       4,000       5,200          2.50           12
 }
 
 #[test]
-fn several_figures_of_one_cell_are_told_apart() {
+fn figures_sharing_one_cell_are_separated() {
     let head = "Undo TS#|Num Undo Blocks (K)|Number of Transactions|Max Qry Len (s)|Max Tx Concurcy|Min/Max TR (mins)|STO/ OOS|uS/uR/uU/ eS/eR/eU";
     let undo = table("Undo Segment Summary", &[head, "2|31.25|250,000|900|20|18.5/27.5|1/0|0/0/3/4/5/6"]);
     let report = with(HTML, &undo);
@@ -106,7 +106,7 @@ fn several_figures_of_one_cell_are_told_apart() {
 }
 
 #[test]
-fn limits_and_rollback_segments_are_read() {
+fn resource_limits_and_rollback_segments_are_read() {
     let section = "\
 Resource Limit Stats                     DB/Inst: SHOP/shop1  Snap: 2
 -> only rows with Current or Maximum Utilization > 80% of Limit are shown
@@ -154,7 +154,7 @@ RBS No    Segment Size      Avg Active    Optimal Size    Maximum Size
 }
 
 #[test]
-fn blank_names_are_those_of_the_row_above() {
+fn blank_name_cell_repeats_name_of_row_above() {
     let section = "\
 Process Memory Summary                   DB/Inst: SHOP/shop1  Snaps: 1-2
 -> B: Begin Snap   E: End Snap
@@ -177,7 +177,7 @@ E Freeable     210.5        .0      4.6      9.9      43     N/A     45     45
 }
 
 #[test]
-fn a_rule_over_a_sum_begins_no_table() {
+fn ruler_above_a_sum_starts_no_new_table() {
     let section = "\
 SGA Memory Summary                       DB/Inst: SHOP/shop1  Snaps: 1-2
 
@@ -197,7 +197,7 @@ sum                                   1,100,000,216
 }
 
 #[test]
-fn microseconds_and_milliseconds_become_milliseconds() {
+fn cluster_times_are_converted_to_milliseconds() {
     let times = |unit: &str| {
         let head = format!(
             "Inst No|Block Class|CR Avg Time ({unit}) All|CR Avg Time ({unit}) Immed|Current Avg Time ({unit}) All"
@@ -223,7 +223,7 @@ fn microseconds_and_milliseconds_become_milliseconds() {
 }
 
 #[test]
-fn functions_are_split_by_type_of_file() {
+fn io_functions_are_split_by_file_type() {
     let section = "\
 IOStat by Function/Filetype summary      DB/Inst: SHOP/shop1  Snaps: 1-2
 -> 'Data' columns suffixed with M,G,T,P are in multiples of 1024
@@ -247,7 +247,7 @@ LGWR
 }
 
 #[test]
-fn users_and_programs_of_sessions_are_shown_to_who_asks() {
+fn session_users_and_programs_are_shown_only_on_request() {
     let head = "Sid, Serial#|% Activity|Event|% Event|User|Program|# Samples Active|XIDs";
     let report = with(
         HTML,
@@ -265,7 +265,7 @@ fn users_and_programs_of_sessions_are_shown_to_who_asks() {
 }
 
 #[test]
-fn containers_of_tablespaces_are_kept() {
+fn tablespaces_keep_their_pdb() {
     let head = "Tablespace|Reads|Av Rds/s|Av Rd(ms)|Writes|Writes avg/s|PDB Name";
     let report = with(
         HTML,
@@ -284,7 +284,7 @@ fn containers_of_tablespaces_are_kept() {
 }
 
 #[test]
-fn segments_of_a_cluster_are_listed_by_what_they_count() {
+fn cluster_segments_are_listed_by_statistic() {
     let section = "\
 Segment Statistics (Global)              DB/Inst: SHOP/shop1  Snaps: 70-71
 
@@ -305,7 +305,7 @@ logical reads        APP                   DATA       ORDERS                    
 }
 
 #[test]
-fn statistics_whose_names_text_cuts_to_one_are_all_kept() {
+fn statistics_with_equal_truncated_names_are_all_kept() {
     let section = "\
 Other Instance Activity Stats            DB/Inst: SHOP/shop1  Snaps: 1-2
 
@@ -322,7 +322,7 @@ redo synch time overhead count (                  5            0.0           0.0
 }
 
 #[test]
-fn parameters_whose_names_text_cuts_to_one_are_all_kept() {
+fn parameters_with_same_truncated_name_are_all_kept() {
     let section = "\
 init.ora Parameters                      DB/Inst: SHOP/shop1  Snaps: 1-2
 
@@ -341,7 +341,7 @@ _a_name_that_is_far_too_long_ FALSE
 }
 
 #[test]
-fn executions_of_unoptimized_reads_are_read_from_text() {
+fn unoptimized_read_executions_are_read_from_text() {
     let section = "\
 SQL ordered by Physical Reads (UnOptimized)DB/Inst: SHOP/shop1  Snaps: 1-2
 -> Total Physical Read Requests:         400,000
@@ -361,7 +361,7 @@ select 1 from dual
 }
 
 #[test]
-fn offload_comes_from_whole_names_only() {
+fn offload_figures_require_complete_statistic_names() {
     let head = "Statistic|Total|per Second|per Trans";
     let rows = [
         head,
@@ -443,7 +443,7 @@ End of Report
 ";
 
 #[test]
-fn details_are_read_where_all_captions_are_known() {
+fn awr_details_are_read_if_all_captions_are_known() {
     let report = read_report(DETAILS, "report", 1).unwrap();
     let line = AwrOutputRow { report: &report, instance: None };
     let value = |column: &str| match line.value(column) {

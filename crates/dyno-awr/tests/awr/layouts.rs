@@ -29,7 +29,7 @@ fn values(report: &AwrReport, expected: &[(&str, f64)]) {
 }
 
 #[test]
-fn awr_in_text() {
+fn awr_text_report_is_read() {
     let report = read_clean(TEXT);
     assert_eq!(report.kind, AwrReportKind::Awr);
     assert_eq!(report.word("instance"), Some("shop2"));
@@ -67,7 +67,7 @@ fn awr_in_text() {
 }
 
 #[test]
-fn lists_of_a_text_report() {
+fn awr_text_report_lists_are_read() {
     let report = read_clean(TEXT);
     let bands =
         |i: usize| report.histograms[i].bands.iter().map(|b| (b.from_us, b.below_us)).collect::<Vec<_>>();
@@ -87,7 +87,7 @@ fn lists_of_a_text_report() {
 }
 
 #[test]
-fn statspack_in_text() {
+fn statspack_text_report_is_read() {
     let report = read_clean(STATSPACK);
     assert_eq!(
         (report.kind, report.word("db_name"), report.word("instance")),
@@ -112,7 +112,7 @@ fn statspack_in_text() {
 }
 
 #[test]
-fn awr_in_html_says_the_same_as_in_text() {
+fn awr_html_report_matches_text_report() {
     let (text, html) = (read_clean(TEXT), read_clean(HTML));
     for (name, figure) in &html.figures {
         if name.starts_with("derived.") {
@@ -127,7 +127,7 @@ fn awr_in_html_says_the_same_as_in_text() {
 }
 
 #[test]
-fn awr_of_a_cluster() {
+fn awr_rac_global_report_is_read() {
     let report = read_clean(GLOBAL);
     assert_eq!((report.kind, report.word("version")), (AwrReportKind::AwrRacGlobal, Some("19.0.0.0.0")));
     values(&report, &[("load_profile_per_s.logical_reads", 3_000.75), ("redo_size_kb_per_s", 30.75)]);
@@ -140,7 +140,7 @@ fn awr_of_a_cluster() {
 }
 
 #[test]
-fn statements_and_names_are_hidden_unless_asked_for() {
+fn sql_text_and_object_names_are_hidden_by_default() {
     let report = read_clean(TEXT);
     let hidden = serde_json::to_string(&to_json(&report, AwrJsonOptions::default())).unwrap();
     for secret in ["secret_table", "shop.exe", "SHOPOWNER", "ORDERS"] {
@@ -153,7 +153,7 @@ fn statements_and_names_are_hidden_unless_asked_for() {
 }
 
 #[test]
-fn every_figure_has_a_source() {
+fn every_awr_value_has_a_source() {
     let report = read_clean(TEXT);
     let source = &report.figures["load_profile_per_s.redo_size"].source;
     assert_eq!(
@@ -171,7 +171,7 @@ fn essence(report: &AwrReport) -> (Vec<(String, String)>, usize) {
 }
 
 #[test]
-fn line_ends_encodings_and_packing_make_no_difference() {
+fn line_endings_encodings_and_gzip_make_no_difference() {
     let folder = tempfile::tempdir().unwrap();
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(TEXT.encode_utf16().flat_map(u16::to_le_bytes)).collect();
@@ -194,7 +194,7 @@ fn line_ends_encodings_and_packing_make_no_difference() {
 }
 
 #[test]
-fn spooled_page_headings_make_no_difference() {
+fn spooled_page_headings_do_not_change_report() {
     let dashes = "-".repeat(80);
     let mut spooled = String::new();
     for (i, line) in TEXT.lines().enumerate() {
@@ -208,7 +208,7 @@ fn spooled_page_headings_make_no_difference() {
 }
 
 #[test]
-fn html_as_browsers_save_it_makes_no_difference() {
+fn html_saved_by_browser_reads_the_same() {
     let upper = |tag: &str| tag.to_uppercase();
     let mut saved =
         HTML.replace(" align=\"right\"", " align=right").replace(" class='awrnc'", " class=awrnc");
@@ -223,7 +223,7 @@ fn html_as_browsers_save_it_makes_no_difference() {
 }
 
 #[test]
-fn several_reports_in_one_file() {
+fn several_reports_in_one_file_are_read_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("day.txt");
     std::fs::write(&path, format!("{TEXT}{STATSPACK}{TEXT}")).unwrap();
@@ -236,7 +236,7 @@ fn several_reports_in_one_file() {
 }
 
 #[test]
-fn a_cut_report_is_read_as_far_as_it_goes() {
+fn truncated_awr_report_is_read_up_to_the_cut() {
     let report = read(&TEXT[..TEXT.find("Key Instance").unwrap()]);
     assert_eq!(report.value("load_profile_per_s.redo_size"), Some(812_345.6));
     assert_eq!(report.issues.len(), 1);
@@ -257,7 +257,7 @@ fn a_cut_report_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn other_languages() {
+fn german_months_parse_and_unknown_months_are_kept() {
     let german = TEXT.replace("-Mar-24", "-Mrz-24");
     let report = read_clean(&german);
     assert_eq!(
@@ -270,7 +270,7 @@ fn other_languages() {
 }
 
 #[test]
-fn decimal_commas() {
+fn awr_report_with_decimal_commas_is_read() {
     let swapped: String = TEXT
         .lines()
         .map(|line| {
@@ -300,7 +300,7 @@ fn decimal_commas() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error_with_its_line_and_never_a_number() {
+fn unreadable_number_is_an_error_with_its_line() {
     let report = read(&TEXT.replace("5,000.1 ", "5,0#0.1 "));
     assert_eq!(report.value("load_profile_per_s.block_changes"), None);
     let issue = report.issues.iter().find(|issue| issue.is_error()).unwrap();
@@ -316,7 +316,7 @@ fn what_cannot_be_read_is_an_error_with_its_line_and_never_a_number() {
 }
 
 #[test]
-fn lines_that_leave_their_columns_are_told() {
+fn values_outside_their_columns_are_read_or_reported() {
     let wide = read(&TEXT.replace("          64,000.5", "          640,000.5"));
     assert_eq!(wide.value("load_profile_per_s.logical_reads"), Some(640_000.5));
     let report = read(&TEXT.replace(
@@ -327,7 +327,7 @@ fn lines_that_leave_their_columns_are_told() {
 }
 
 #[test]
-fn unknown_sections_are_told_and_other_reports_refused() {
+fn unknown_sections_are_reported_and_other_reports_refused() {
     let report = read(&TEXT.replace("Segments by Logical", "Zebras by Logical"));
     assert!(
         report.issues.iter().any(|issue| issue.section == "Zebras by Logical Reads"),
@@ -341,7 +341,7 @@ fn unknown_sections_are_told_and_other_reports_refused() {
 }
 
 #[test]
-fn titles_may_be_lost() {
+fn section_without_title_is_still_read() {
     let untitled = HTML.replace("Load Profile<p />", "<p />");
     assert_eq!(read(&untitled).value("load_profile_per_s.redo_size"), Some(812_345.6));
 }
@@ -358,7 +358,7 @@ fn with_tabs(line: &str) -> String {
 }
 
 #[test]
-fn tabs_and_dialogue_of_a_transcript_change_no_value() {
+fn tabs_and_dialog_of_a_transcript_change_no_value() {
     let dialogue = "Instances in this Workload Repository schema\n~~~~~~~~~~~~\n\n  DB Id      Inst Num DB Name      Instance     Host\n\
         ------------ -------- ------------ ------------ ------------\n  2000000001        9 OTHER        other9       elsewhere\n\n\
         Begin Snapshot Id specified: 700\n\n";
@@ -375,7 +375,7 @@ fn tabs_and_dialogue_of_a_transcript_change_no_value() {
 }
 
 #[test]
-fn pages_broken_at_the_line_size_are_read_and_cut_ones_refused() {
+fn wrapped_html_lines_are_joined_and_truncated_ones_refused() {
     let pieces = |line: &str| {
         let chars: Vec<char> = line.chars().collect();
         chars
@@ -398,7 +398,7 @@ fn pages_broken_at_the_line_size_are_read_and_cut_ones_refused() {
 }
 
 #[test]
-fn reports_without_a_valid_interval_are_refused_by_name() {
+fn reports_without_valid_interval_are_refused_with_reason() {
     let span =
         format!("\n\nERROR: Snapshots chosen span an instance shutdown: RESULTS ARE INVALID\n{STATSPACK}");
     assert!(matches!(read_report(&span, "x", 1), Err(AwrError::SpansShutdown)));
@@ -408,7 +408,7 @@ fn reports_without_a_valid_interval_are_refused_by_name() {
 }
 
 #[test]
-fn titles_of_sections_name_the_instance_where_the_header_is_lost() {
+fn instance_is_read_from_section_titles_without_header() {
     let header = TEXT.split_once("Host Name").unwrap();
     let report = read(&format!("WORKLOAD REPOSITORY report for\n\nHost Name{}", header.1));
     assert_eq!(report.word("instance"), Some("shop2"));
@@ -459,7 +459,7 @@ End of Report
 ";
 
 #[test]
-fn statspack_10_1_counts_waits_in_bands_and_ticks_of_cpu() {
+fn statspack_10_1_wait_bands_and_cpu_ticks_are_read() {
     let report = read_clean(STATSPACK_10_1);
     assert_eq!(report.word("host"), Some("db1.somewhere.example"));
     values(&report, &[("derived.cpu_busy_pct", 25.0), ("elapsed_min", 20.0)]);
@@ -483,7 +483,7 @@ fn awr_parser_columns_take_the_printed_share_of_db_time() {
 }
 
 #[test]
-fn diff_keeps_pdbs_apart_and_cut_parameters_together() {
+fn diff_separates_pdbs_and_matches_truncated_parameters() {
     let page = |north_reads: u32, south_reads: u32, value: &str| {
         format!(
             "<html><h1>WORKLOAD REPOSITORY report for</h1>\n<table><tr><th></th><th>Snap Id</th><th>Snap Time</th></tr>\

@@ -68,7 +68,7 @@ fn assert_same_facts(real: &RealReport, change: &str, text: &str, mismatches: &m
 }
 
 #[test]
-fn bytes_of_all_kinds_read_the_same() {
+fn awr_report_reads_the_same_in_all_encodings() {
     let temporary = tempfile::tempdir().unwrap();
     for_each_report(|real, found| {
         let unix = real.text.replace("\r\n", "\n");
@@ -102,7 +102,7 @@ fn bytes_of_all_kinds_read_the_same() {
 }
 
 #[test]
-fn form_feeds_may_be_lost_or_stand_alone() {
+fn awr_report_reads_the_same_without_form_feeds() {
     for_each_report(|real, found| {
         if real.report.form == AwrFormat::Text {
             assert_same_facts(real, "without form feeds", &real.text.replace('\u{c}', ""), found);
@@ -135,7 +135,7 @@ fn spooled(text: &str, first: usize, lines: usize, dashes: usize) -> String {
 }
 
 #[test]
-fn spooled_headings_anywhere_make_no_difference() {
+fn spooled_headings_at_any_line_do_not_change_report() {
     for_each_report(|real, found| {
         if real.report.form == AwrFormat::Text {
             for first in 0..14 {
@@ -159,7 +159,7 @@ fn spooled_headings_anywhere_make_no_difference() {
 
 /// Lines with blanks at their ends, as SQL*Plus writes them without `set trimspool on`.
 #[test]
-fn lines_filled_with_blanks_make_no_difference() {
+fn trailing_blanks_in_lines_make_no_difference() {
     for_each_report(|real, found| {
         if real.report.form == AwrFormat::Text {
             let filled: String =
@@ -170,7 +170,7 @@ fn lines_filled_with_blanks_make_no_difference() {
 }
 
 #[test]
-fn a_text_report_in_a_page_reads_the_same() {
+fn text_report_in_html_page_reads_the_same() {
     for_each_report(|real, found| {
         if real.report.form == AwrFormat::Text {
             let escaped = real.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -222,7 +222,7 @@ fn saved(html: &str) -> String {
 }
 
 #[test]
-fn pages_saved_by_browsers_read_the_same() {
+fn browser_saved_pages_read_the_same() {
     for_each_report(|real, found| {
         if real.report.form == AwrFormat::Html {
             let mut saved_differs = Vec::new();
@@ -268,7 +268,7 @@ fn with_months(text: &str, name: impl Fn(usize) -> &'static str) -> String {
 }
 
 #[test]
-fn months_in_other_languages_are_the_same_moments() {
+fn foreign_month_names_give_same_timestamps() {
     const LANGUAGES: [[&str; 12]; 6] = [
         ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez"],
         ["Janv.", "Févr.", "Mars", "Avr.", "Mai", "Juin", "Juil.", "Août", "Sept.", "Oct.", "Nov.", "Déc."],
@@ -301,7 +301,7 @@ fn months_in_other_languages_are_the_same_moments() {
 
 /// Swaps commas and points, as sessions with another NLS_NUMERIC_CHARACTERS print them.
 #[test]
-fn decimal_commas_are_told_by_the_report_itself() {
+fn decimal_commas_are_detected_from_the_report() {
     for_each_report(|real, found| {
         let digits = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
         let chars: Vec<char> = real.text.chars().collect();
@@ -335,7 +335,7 @@ fn is_release(chars: &[char], i: usize) -> bool {
 }
 
 #[test]
-fn reports_after_each_other_in_one_file_are_told_apart() {
+fn concatenated_reports_are_read_as_two_equal_reports() {
     let temporary = tempfile::tempdir().unwrap();
     for_each_report(|real, found| {
         let path = temporary.path().join(&real.name);
@@ -354,7 +354,7 @@ fn reports_after_each_other_in_one_file_are_told_apart() {
 
 /// A report truncated anywhere has fewer values and no others, and is reported as truncated.
 #[test]
-fn cut_reports_say_nothing_new() {
+fn truncated_report_has_no_new_values_and_is_flagged() {
     let thorough = std::env::var_os("DYNO_AWR_THOROUGH").is_some();
     let step = if thorough { 1 } else { 9 };
     for_each_report(|real, found| {

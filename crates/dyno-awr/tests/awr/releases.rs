@@ -46,7 +46,7 @@ fn event_rows(events: &[AwrWaitEvent]) -> Vec<EventRow<'_>> {
 }
 
 #[test]
-fn statspack_of_9i() {
+fn statspack_9i_report_is_read() {
     let report = read_clean(include_str!("../reports/statspack_9.2.txt"));
     assert_eq!(report.kind, AwrReportKind::Statspack);
     assert_words(
@@ -114,7 +114,7 @@ fn statspack_of_9i() {
 }
 
 #[test]
-fn statspack_of_10g() {
+fn statspack_10g_report_is_read() {
     let report = read_clean(include_str!("../reports/statspack_10.2.txt"));
     assert_words(
         &report,
@@ -158,7 +158,7 @@ fn statspack_of_10g() {
 }
 
 #[test]
-fn awr_of_10g() {
+fn awr_10g_report_is_read() {
     let text = read_clean(include_str!("../reports/awr_10.2.txt"));
     let html = read_clean(include_str!("../reports/awr_10.2.html"));
     for report in [&text, &html] {
@@ -212,7 +212,7 @@ fn awr_of_10g() {
 }
 
 #[test]
-fn statspack_of_12c_wraps_the_host_and_lets_idle_events_in() {
+fn statspack_12c_wrapped_host_and_idle_events_are_read() {
     let report = read_clean(include_str!("../reports/statspack_12.1.txt"));
     assert_words(
         &report,
@@ -233,7 +233,7 @@ fn statspack_of_12c_wraps_the_host_and_lets_idle_events_in() {
 }
 
 #[test]
-fn cluster_in_text() {
+fn awr_19c_global_text_report_is_read() {
     let report = read_clean(include_str!("../reports/awr_19_global.txt"));
     assert_eq!(report.kind, AwrReportKind::AwrRacGlobal);
     assert_words(
@@ -287,7 +287,7 @@ fn cluster_in_text() {
 }
 
 #[test]
-fn pluggable_database_in_text() {
+fn pluggable_database_report_in_text_is_read() {
     let text = include_str!("../reports/awr_19_pdb.txt");
     for title in ["(PDB snapshots)", "(root snapshots)"] {
         let report = read_clean(&text.replace("(PDB snapshots)", title));
@@ -303,7 +303,7 @@ fn pluggable_database_in_text() {
 }
 
 #[test]
-fn awr_of_23ai() {
+fn awr_23ai_report_is_read() {
     let report = read_clean(include_str!("../reports/awr_23_cdb.html"));
     assert_words(
         &report,
@@ -342,7 +342,7 @@ fn awr_of_23ai() {
 
 /// The same report as the scripts write it and as SQL*Plus spools it with headings.
 #[test]
-fn spooled_with_headings() {
+fn spooled_reports_of_each_release_equal_plain_ones() {
     for text in [
         include_str!("../reports/awr_10.2.txt"),
         include_str!("../reports/awr_19_pdb.txt"),

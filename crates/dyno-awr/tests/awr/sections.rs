@@ -41,7 +41,7 @@ Class      Event                                             Waits %Timeouts    
 }
 
 #[test]
-fn all_pages_of_a_clusters_wait_events_are_read() {
+fn all_pages_of_cluster_wait_events_are_read() {
     let first_page = "System I/O log file parallel write                          2,000       0.0            8.00   4.00ms     0.40
 Other      latch free                                        1,000       0.0            1.50   1.50ms     0.10
 ";
@@ -71,13 +71,13 @@ Other      latch free                                        1,000       0.0    
 }
 
 #[test]
-fn a_unit_that_html_lacks_is_an_error() {
+fn html_value_without_its_unit_is_an_error() {
     let report = read(&HTML.replace("<td>500.00us</td>", "<td>500.00</td>"));
     assert!(report.has_errors(), "{:#?}", report.issues);
 }
 
 #[test]
-fn a_suffix_that_stands_alone_is_a_warning() {
+fn suffix_without_a_number_is_a_warning() {
     let report = read(&TEXT.replace("      5,000.1 ", "            K "));
     assert!(!report.has_errors() && report.issues.len() == 1, "{:#?}", report.issues);
     assert_eq!(report.value("load_profile_per_s.block_changes"), None);
@@ -99,7 +99,7 @@ Event                      Waits       <1us     <2us     <4us     <8us    <16us 
 }
 
 #[test]
-fn a_wide_ruler_over_a_group_ends_no_table() {
+fn wide_ruler_over_a_group_does_not_end_a_table() {
     let row = |event: &str, waits: &str, shares: [&str; 7]| {
         let shares = shares.map(|share| format!(" {share:>8}")).concat();
         format!("{event:<25} {waits:>6}  {shares}\n")
@@ -132,7 +132,7 @@ fn a_wide_ruler_over_a_group_ends_no_table() {
 }
 
 #[test]
-fn a_note_that_wraps_is_no_title() {
+fn wrapped_note_is_not_a_title() {
     let section = "Modified Parameters                      DB/Inst: SHOP/shop2  Snaps: 700-701
 -> This section shows all the modified initialization parameters that
 were in effect during the entire snapshot interval
@@ -160,7 +160,7 @@ fn parameters(title: &str, head: &str, rows: &[&[&str]]) -> String {
 }
 
 #[test]
-fn a_container_sets_a_parameter_for_itself() {
+fn pdb_parameter_value_is_reported_with_its_container() {
     let head = "Parameter Name|Begin value|End value (if different)|PDB Name";
     let table = parameters(
         "init.ora Parameters",
@@ -182,7 +182,7 @@ fn a_container_sets_a_parameter_for_itself() {
 }
 
 #[test]
-fn instances_of_a_cluster_may_differ_in_a_parameter() {
+fn cluster_parameters_may_differ_by_instance() {
     let section = "init.ora Parameters                      DB/Inst: SHOP/shop1  Snaps: 70-71
 -> '*' indicates same value across all instances
 
@@ -208,7 +208,7 @@ undo_tablespace                 1 UNDOTBS1
 }
 
 #[test]
-fn sections_about_exadata_are_known_by_their_looks() {
+fn exadata_sections_are_recognized_by_style_class() {
     let section = "<h3 class=\"exa\">Outliers</h3>\n<p>Zebra cells by colour</p>\n<table class=\"exa\">\
         <tr><th>Cell</th></tr><tr><td>1</td></tr></table>\n<p>Zebra disks by colour</p>\n<table>\
         <tr><th>Disk</th></tr><tr><td>1</td></tr></table>";
@@ -219,7 +219,7 @@ fn sections_about_exadata_are_known_by_their_looks() {
 
 /// STATSPACK's host table where the lines of SQL*Plus are shorter than the table.
 #[test]
-fn a_host_that_takes_several_lines() {
+fn statspack_host_table_may_span_several_lines() {
     let whole = include_str!("../reports/statspack_12.1.txt");
     let start = whole.find("Host Name").unwrap();
     let end = start + whole[start..].find("\n\n").unwrap();
@@ -249,7 +249,7 @@ fn a_host_that_takes_several_lines() {
 }
 
 #[test]
-fn reports_of_other_kinds_are_refused_by_name() {
+fn other_report_types_are_refused_by_name() {
     let page = |title: &str| {
         format!("<html><h1 class=\"awr\">\n{title}\n</h1>\n<table><tr><td>1</td></tr></table></html>")
     };
@@ -326,7 +326,7 @@ fn columns_of_awr_parser_keep_their_meaning() {
 }
 
 #[test]
-fn histograms_of_awr_parser_come_from_finer_bands_too() {
+fn awr_parser_histograms_are_built_from_finer_bands() {
     let report = read_clean(TEXT);
     let histogram = report.histograms.iter().find(|of| of.event.starts_with("db file seq")).unwrap();
     let below = |limit: u64| {

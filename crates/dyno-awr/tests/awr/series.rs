@@ -4,7 +4,7 @@
 use dyno_awr::timeline::{AwrRateDeviation, AwrRateKind, AwrTimelinePoint, Flag, timelines};
 
 #[test]
-fn odd_reports_are_found_and_load_is_no_anomaly() {
+fn awr_series_flags_odd_reports_but_not_load() {
     let Some(folder) = crate::real::folder("a series of reports") else { return };
     let folder = folder.join("series");
     if !folder.is_dir() {

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_found_and_cut() {
+    fn missing_row_ranges_are_found_and_split() {
         assert_eq!(gaps(10, &[]), [(1, 10)]);
         assert_eq!(gaps(0, &[]), []);
         assert_eq!(gaps(10, &[(1, 10)]), []);

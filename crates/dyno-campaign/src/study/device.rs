@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_a_device_is_recognised_and_what_is_not_is_data_all_the_same() {
+    fn device_signatures_are_recognized_and_other_bytes_are_data() {
         assert_eq!(of(8 << 20, 0, &[]), None);
         assert_eq!(of(1_000, 0, &[]), None);
         assert_eq!(of(0, 0, &[]), None);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_in_use_is_told_from_one_that_is_none() {
+    fn dev_null_is_not_reported_as_in_use() {
         assert_eq!(used_by(Path::new("/dev/null")), None);
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_is_read_again_up_to_a_line_that_was_cut_off() {
+    fn journal_is_read_back_up_to_a_truncated_line() {
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, entries) = Journal::open(folder.path()).unwrap();
         assert!(entries.is_empty());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_told_with_its_line() {
+    fn damaged_journal_is_reported_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, _) = Journal::open(folder.path()).unwrap();
         journal.note(process()).unwrap();

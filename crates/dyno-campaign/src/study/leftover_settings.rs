@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_a_variant_left_in_force_is_named() {
+    fn setting_left_in_force_by_a_variant_is_reported() {
         let first = platform_of(&[("fsync", "on"), ("data_directory", "/a"), ("sysctl.vm.swappiness", "60")]);
         let two = platform_of(&[("fsync", "off"), ("data_directory", "/b"), ("sysctl.vm.swappiness", "60")]);
         let now = platform_of(&[("fsync", "off"), ("data_directory", "/c"), ("sysctl.vm.swappiness", "60")]);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_that_change_by_themselves_are_not_compared() {
+    fn volatile_host_facts_are_not_compared() {
         let facts = [("sysctl.vm.swappiness", "10"), ("huge_pages.free", "3"), ("boot_id", "x")];
         let host = Host {
             facts: facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),

@@ -224,7 +224,7 @@ mod tests {
     use super::is_same_setting;
 
     #[test]
-    fn settings_are_alike_by_letters_or_by_size() {
+    fn settings_match_ignoring_case_and_size_unit() {
         assert!(
             is_same_setting("on", "ON")
                 && is_same_setting("128MB", "128MB")

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_opened_and_not_closed_is_undone_in_reverse_order() {
+    fn open_undo_scopes_are_undone_in_reverse_order() {
         let opened = |leg| StudyJournalEvent::Opened(StudyUndoScope::Leg(leg));
         let progress = of(vec![
             StudyJournalEvent::Opened(StudyUndoScope::Setup),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leg_that_is_begun_anew_forgets_what_was_measured_of_it() {
+    fn restarted_study_leg_discards_its_measurements() {
         let opened = || StudyJournalEvent::Opened(StudyUndoScope::Leg(0));
         let progress = of(vec![
             opened(),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_count_until_something_succeeds() {
+    fn failures_in_row_reset_after_success() {
         let failed = |leg| StudyJournalEvent::Failed { leg, why: "x".to_owned() };
         assert_eq!(
             of(vec![failed(0), StudyJournalEvent::Done { leg: 1 }, failed(2), failed(3)]).failures_in_row(),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leg_waits_for_a_reboot_until_it_is_closed() {
+    fn leg_waits_for_reboot_until_rebooted_or_closed() {
         let reboot = || StudyJournalEvent::Reboot { leg: 2, boot: "b".to_owned() };
         assert_eq!(of(vec![reboot()]).reboot, Some((2, "b".to_owned())));
         assert_eq!(of(vec![reboot(), StudyJournalEvent::Closed(StudyUndoScope::Leg(2))]).reboot, None);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn scanned_data_fits_the_cache_and_a_star_the_memory() {
+    fn suite_data_is_sized_for_cache_and_memory() {
         let room =
             PlatformCapacity { cache_bytes: Some(128 << 20), memory_bytes: Some(4 * GIB), processors: None };
         let full = fitted(Depth::Full, room);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_more_processes_than_processors_are_left_out() {
+    fn suite_tests_with_more_processes_than_cpus_are_omitted() {
         let runs = |processors| {
             let order = fitted(Depth::Usual, PlatformCapacity { processors, ..PlatformCapacity::default() });
             let ids = order.tests.iter().filter(|planned| planned.plan.is_some() && planned.test.threads > 1);

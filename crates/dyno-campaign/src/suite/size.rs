@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn data_of_storage_outgrows_the_cache_unless_the_user_says_how_much_it_is() {
+    fn storage_test_data_exceeds_cache_unless_scale_is_set() {
         let [small, in_cache] = sizes(&[], Depth::Quick, 1);
         assert_eq!(small, [192, 48], "what the page says is more than that");
         assert_eq!(sizes(&[], Depth::Quick, 128), [[512, 256], in_cache]);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_ends_two_steps_behind_its_rise_and_its_ends_are_repeated_by_turns() {
+    fn ramp_ends_two_steps_after_rise_and_its_ends_repeat_alternately() {
         let saturating = |sessions: u32| Some(f64::from(sessions.min(4)) * 100.0);
         let usual = walked(&SuiteTestSessions::Ramp(1_024), Depth::Usual, saturating);
         assert_eq!(usual, [1, 2, 4, 8, 16].map(|sessions| (sessions, 1)));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_look_has_two_steps_and_a_test_may_have_its_own() {
+    fn quick_ramp_has_two_steps_and_fixed_sessions_are_kept() {
         let rising = |sessions: u32| Some(f64::from(sessions));
         assert_eq!(walked(&SuiteTestSessions::Ramp(1_024), Depth::Quick, rising), [(1, 1), (4, 1)]);
         assert_eq!(walked(&SuiteTestSessions::Ramp(1), Depth::Quick, rising), [(1, 1)]);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_is_of_as_many_runs_as_the_first_that_was() {
+    fn peak_load_has_full_repeats_after_a_lucky_first_run() {
         // The first run with 4 sessions was unusually fast.
         let (mut done, mut lucky) = (SuiteStepResults::new(), true);
         while let Some((sessions, _)) =
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_not_tried_with_more() {
+    fn failed_step_is_not_retried_with_more_sessions() {
         assert_eq!(walked(&SuiteTestSessions::Ramp(1_024), Depth::Usual, |_| None), [(1, 1)]);
     }
 }

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_doubled_up_to_all_of_them() {
+    fn node_counts_double_up_to_all_nodes() {
         assert_eq!(node_counts(1), [None]);
         assert_eq!(node_counts(2), [1, 2].map(Some));
         assert_eq!(node_counts(6), [1, 2, 4, 6].map(Some));

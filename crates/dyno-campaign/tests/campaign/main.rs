@@ -143,7 +143,7 @@ fn event_name(event: &CampaignEvent) -> Option<&'static str> {
 }
 
 #[test]
-fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
+fn sweep_emits_events_from_start_to_conclusion() {
     let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&SWEEP);
     let order = SweepCampaign::new(plan, ENGINES.specs, false, ear.context().marks).unwrap();
@@ -171,7 +171,7 @@ fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
 }
 
 #[test]
-fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
+fn stopped_sweep_keeps_its_runs_and_resumes_with_the_rest() {
     let ear =
         RecordingListener::new(|event| matches!(event, CampaignEvent::Ended(ended) if ended.number == 2));
     let plan = ear.plan(&SWEEP);
@@ -195,7 +195,7 @@ fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
 }
 
 #[test]
-fn points_that_are_skipped_are_left_for_later_and_a_pause_ends() {
+fn skipped_points_stay_pending_and_paused_sweep_resumes() {
     let steers = |steer: &CampaignControl, event: &CampaignEvent| match event {
         CampaignEvent::Phase(dyno_drive::RunEvent::Interval(_)) => steer.skip(),
         CampaignEvent::Ended(ended) if ended.number == 1 => steer.pause(true),
@@ -224,7 +224,7 @@ fn points_that_are_skipped_are_left_for_later_and_a_pause_ends() {
 }
 
 #[test]
-fn what_is_told_of_complete_intervals_is_what_the_record_has() {
+fn complete_interval_events_match_the_record() {
     let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&["run.time=1s", "observe.interval=100ms", "workload.update_pct=40"]);
     dyno_campaign::load(&ear.context(), &plan, false).unwrap();
@@ -263,7 +263,7 @@ fn what_is_told_of_complete_intervals_is_what_the_record_has() {
 }
 
 #[test]
-fn a_run_that_is_stopped_in_its_window_is_stored() {
+fn run_stopped_in_its_window_is_stored() {
     let ear = RecordingListener::new(|event| {
         matches!(event, CampaignEvent::Phase(dyno_drive::RunEvent::Interval(_)))
     });
@@ -278,7 +278,7 @@ fn a_run_that_is_stopped_in_its_window_is_stored() {
 }
 
 #[test]
-fn a_strangers_commands_are_asked_about_and_not_run() {
+fn hook_commands_need_consent_before_they_run() {
     let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&["hooks.pre=touch ran"]);
     let error = dyno_campaign::run(&ear.context(), plan).unwrap_err();
@@ -288,7 +288,7 @@ fn a_strangers_commands_are_asked_about_and_not_run() {
 }
 
 #[test]
-fn errors_have_a_kind_and_a_way_out() {
+fn campaign_errors_have_kind_and_hint() {
     let ear = RecordingListener::new(never_stop);
     let no_data_error = dyno_campaign::run(&ear.context(), ear.plan(&[])).unwrap_err();
     assert!(

@@ -115,7 +115,7 @@ fn asks(multiplexer: &Multiplexer, other_crossings: usize) -> bool {
 }
 
 #[test]
-fn an_edge_that_began_to_be_owed_between_two_looks_at_the_clock_is_counted() {
+fn boundary_due_between_clock_checks_is_counted() {
     for (paced, other_crossings) in [(false, 0), (true, 0), (true, CROSSING.0)] {
         let request_flags = [0, 1, 2, 3, 4, 5, 6, 7].map(|early_ns| {
             let clock = Arc::new(Moving::default());

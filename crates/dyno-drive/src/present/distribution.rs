@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_spread_is_that_of_the_values_themselves(values in prop::collection::vec(0.0f64..1e9, 1..400)) {
+        fn gauge_spread_matches_spread_of_its_values(values in prop::collection::vec(0.0f64..1e9, 1..400)) {
             let mut gauge = Gauge::default();
             for (at, value) in values.iter().enumerate() {
                 gauge.note(at as f64, 1.0, *value);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_of_seconds_takes_few_classes_and_what_was_never_known_has_no_spread() {
+    fn day_of_samples_uses_few_classes_and_nan_has_no_spread() {
         let mut gauge = Gauge::default();
         (0..86_400).for_each(|at| gauge.note(f64::from(at), 1.0, f64::from(at)));
         assert!(gauge.classes.len() < 1_500, "{}", gauge.classes.len());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_with_a_gap_is_no_busiest_minute() {
+    fn minute_with_a_gap_is_not_the_busiest_minute() {
         let mut gauge = Gauge::default();
         (0..30).for_each(|at| gauge.note(f64::from(at), 1.0, 1_000.0));
         (60..120).for_each(|at| gauge.note(f64::from(at), 1.0, 10.0));

@@ -76,7 +76,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn buckets_double_in_width_from_2048_ns_on() {
+    fn histogram_buckets_widen_from_2048_ns() {
         assert_eq!(bucket(1), (1, 1));
         assert_eq!(bucket(2_047), (2_047, 2_047));
         assert_eq!(bucket(2_048), (2_048, 2_049));
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_plain_way_and_the_records_way_agree(values in prop::collection::vec(1u64..3_600_000_000_000, 1..300)) {
+        fn plain_distribution_agrees_with_histogram(values in prop::collection::vec(1u64..3_600_000_000_000, 1..300)) {
             let (mut plain, mut record) = (Distribution::default(), Histogram::new());
             for &value in &values {
                 plain.add(value);

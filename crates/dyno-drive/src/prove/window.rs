@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_recorded_figure_is_the_scripted_one() {
+    fn recorded_values_match_scripted_values() {
         let figures = window().unwrap();
         let wrong: Vec<_> = figures.iter().filter(|figure| !figure.proved()).collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_off_by_one_is_not_proved() {
+    fn off_by_one_record_is_not_proved() {
         let mut ran = Scene::new().set("workload.update_pct=50").run().unwrap();
         let unproved = |ran: &SceneRun| {
             let mut figures = ProofFigures::new("test");

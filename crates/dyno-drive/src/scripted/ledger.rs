@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_begin_behind_an_operation_is_open_as_long_as_its_client_may_not_have_looked() {
+    fn begin_after_operation_is_ambiguous_while_client_may_be_delayed() {
         let call = |began_ms: u64, ended_ms: u64| LedgerEntry::Call {
             began_ns: began_ms * 1_000_000,
             ended_ns: ended_ms * 1_000_000,

@@ -193,7 +193,7 @@ fn run_intervals() -> (RunRecord, Vec<LiveProgress>) {
 }
 
 #[test]
-fn the_live_line_shows_the_last_interval_that_is_complete() {
+fn live_line_shows_last_complete_interval() {
     let (record, live) = run_intervals();
     assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
     assert_eq!(live.len() as u64, INTERVALS - 1, "{live:#?}");
@@ -214,7 +214,7 @@ fn the_live_line_shows_the_last_interval_that_is_complete() {
 }
 
 #[test]
-fn an_interval_holds_the_counters_of_its_own_operations() {
+fn interval_counters_match_its_operations() {
     let (record, _) = run_intervals();
     let points = &record.series.points;
     assert_eq!(points.len() as u64, INTERVALS);

@@ -82,7 +82,7 @@ fn check_sums(record: &RunRecord) {
 }
 
 #[test]
-fn an_operation_belongs_to_the_phase_in_which_it_was_due() {
+fn operation_belongs_to_phase_of_its_due_time() {
     let phases = ["hold 100/s 10s", "ramp 0..200/s 10s", "hold 0/s 5s", "steps 20..40/s by 20/s each 5s"];
     // 1 ms each, and every fiftieth operation fails.
     let record = run(&phases, 35, |number| match number % 50 {
@@ -115,7 +115,7 @@ fn an_operation_belongs_to_the_phase_in_which_it_was_due() {
 }
 
 #[test]
-fn a_phase_that_cannot_keep_up_leaves_its_operations_to_the_next_ones() {
+fn overloaded_phase_leaves_operations_to_next_phases() {
     // 10 ms each, so 100/s: half of 200/s for 10 s is left over, and phases of 50/s need 20 s to catch up.
     let phases = ["hold 200/s 10s", "hold 50/s 10s", "hold 50/s 20s"];
     let record = run(&phases, 40, |_| Act::Take(10_000_000));
@@ -134,7 +134,7 @@ fn a_phase_that_cannot_keep_up_leaves_its_operations_to_the_next_ones() {
 }
 
 #[test]
-fn what_was_never_begun_is_behind_too() {
+fn operations_never_started_count_as_behind() {
     let record = run(&["hold 200/s 10s"], 10, |_| Act::Take(10_000_000));
     let phase = &record.phases[0];
     assert_eq!(phase.due, 2_000);
@@ -149,7 +149,7 @@ fn plan_with_think_time(plan: &mut Plan, phase: &str, seconds: f64, think: &str)
 }
 
 #[test]
-fn no_arrival_is_lost_to_a_sleep_behind_an_operation() {
+fn arrivals_during_think_time_are_not_lost() {
     // 1 ms each and 19 ms of sleep, so 50/s of 200/s.
     let record =
         run_of(|plan| plan_with_think_time(plan, "hold 200/s 10s", 10.0, "19ms"), |_| Act::Take(1_000_000));
@@ -164,7 +164,7 @@ fn no_arrival_is_lost_to_a_sleep_behind_an_operation() {
 }
 
 #[test]
-fn no_arrival_is_lost_to_sleeps_of_several_sessions_on_one_thread() {
+fn arrivals_are_not_lost_when_sessions_on_one_thread_sleep() {
     let scene = Scene::new().duplex().sessions(4).plan(|plan| {
         plan_with_think_time(plan, "hold 2000/s 500ms", 0.5, "5ms");
         plan.run.warmup = TimeSpan(Duration::from_millis(50));
@@ -180,7 +180,7 @@ fn no_arrival_is_lost_to_sleeps_of_several_sessions_on_one_thread() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_arrivals_on_any_layout_of_threads() {
+fn same_seed_gives_same_arrivals_on_any_thread_layout() {
     // On the machine's clock: several sessions on one thread wait for their sockets, which a script cannot
     // control.
     let record = |duplex: bool, sessions: u32| {
@@ -213,7 +213,7 @@ fn the_same_seed_makes_the_same_arrivals_on_any_layout_of_threads() {
 }
 
 #[test]
-fn sessions_of_one_thread_that_cannot_keep_up_are_behind() {
+fn overloaded_sessions_of_one_thread_report_backlog() {
     let scene = Scene::new().duplex().plan(|plan| {
         plan.workload.phases = vec!["hold 400/s 250ms".parse().unwrap(), "hold 4/s 1250ms".parse().unwrap()];
         plan.run.time = Some(TimeSpan(Duration::from_millis(1_500)));
@@ -230,7 +230,7 @@ fn sessions_of_one_thread_that_cannot_keep_up_are_behind() {
 }
 
 #[test]
-fn a_run_without_phases_has_none() {
+fn run_without_phases_records_none() {
     let record = Scene::new().run();
     assert!(record.phases.is_empty());
     let text = record.to_json().unwrap();

@@ -19,7 +19,7 @@ fn error(class: ErrorClass) -> Act {
 const LATE_S: f64 = 0.4;
 
 #[test]
-fn a_late_snapshot_moves_no_rate() {
+fn late_snapshot_changes_no_rate() {
     let working = Arc::new(AtomicU64::new(0));
     let clock = Arc::new(ScriptedClock::default());
     let (its_working, pass_clock, late_clock) =
@@ -55,7 +55,7 @@ fn a_late_snapshot_moves_no_rate() {
 }
 
 #[test]
-fn what_is_counted_is_what_the_database_counted() {
+fn run_counts_match_database_counters() {
     let record = Scene::new().sessions(4).updates(30).run();
     assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
     let counted = record.window.as_ref().unwrap().counted.as_ref().unwrap();
@@ -73,7 +73,7 @@ fn what_is_counted_is_what_the_database_counted() {
 }
 
 #[test]
-fn what_is_booked_late_is_waited_for() {
+fn counters_recorded_late_are_waited_for() {
     // More readings than the number without a change after which the counters are settled.
     for duplex in [false, true] {
         let scene = Scene::new().sessions(3).updates(100).late(9);
@@ -88,7 +88,7 @@ fn what_is_booked_late_is_waited_for() {
 }
 
 #[test]
-fn the_series_adds_up_to_the_window() {
+fn interval_series_sums_to_the_window() {
     let record = Scene::new().sessions(2).run();
     let sum: u64 = record.series.points.iter().map(|p| p.ops).sum();
     assert_eq!(sum, record.ops["all"].count);
@@ -99,7 +99,7 @@ fn the_series_adds_up_to_the_window() {
 }
 
 #[test]
-fn latencies_are_the_scripted_ones() {
+fn recorded_latencies_match_scripted_latencies() {
     let record = Scene::new()
         .scripted_time()
         .script(|_, number, _| Act::Take(if number % 100 == 0 { 50_000 } else { 1_000 }))
@@ -120,7 +120,7 @@ fn latencies_are_the_scripted_ones() {
 }
 
 #[test]
-fn a_stall_is_seen_by_every_operation_that_it_delays() {
+fn stall_counts_for_every_operation_it_delays() {
     // 1,000 arrivals a second, each served in 10 µs, but one in 5,000 takes a whole second.
     let record = Scene::new()
         .scripted_time()
@@ -140,7 +140,7 @@ fn a_stall_is_seen_by_every_operation_that_it_delays() {
 }
 
 #[test]
-fn retryable_errors_are_counted_and_the_run_goes_on() {
+fn retryable_errors_are_counted_and_run_continues() {
     let record = Scene::new()
         .script(|_, number, _| if number % 10 == 9 { error(ErrorClass::Retryable) } else { Act::Take(0) })
         .run();
@@ -164,7 +164,7 @@ impl Clock for FastClock {
 }
 
 #[test]
-fn a_run_by_operations_that_all_fail_ends() {
+fn run_by_operations_ends_if_all_operations_fail() {
     for mut scene in [Scene::new(), Scene::new().duplex()] {
         scene.clock = Arc::new(FastClock(MonotonicClock::default()));
         let record = scene
@@ -184,7 +184,7 @@ fn a_run_by_operations_that_all_fail_ends() {
 }
 
 #[test]
-fn a_lost_connection_is_opened_anew_and_counted() {
+fn lost_connection_is_reopened_and_counted() {
     let record = Scene::new()
         .sessions(2)
         .script(|session, number, _| match (session, number) {
@@ -216,7 +216,7 @@ impl RunListener for IntervalFlag {
 }
 
 #[test]
-fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
+fn fatal_error_ends_run_and_keeps_measurements() {
     let measuring = Arc::new(AtomicBool::new(false));
     let is_measuring = Arc::clone(&measuring);
     let record = Scene::new()
@@ -240,7 +240,7 @@ fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
+fn hanging_session_is_aborted_and_run_is_invalid() {
     let record = Scene::new()
         .sessions(2)
         .script(|session, number, _| if session == 1 && number == 50 { Act::Hang } else { Act::Take(0) })
@@ -255,7 +255,7 @@ const SEEN_OPS: u64 = 20_000;
 
 /// A run of three sessions for a minute; the second panics in an operation of the window.
 #[test]
-fn what_others_on_its_thread_did_is_kept_where_a_session_never_answers() {
+fn operations_of_other_sessions_on_thread_of_hung_one_are_kept() {
     let scene = Scene::new().duplex().sessions(3).script(|session, number, _| match (session, number) {
         (1, 200) => Act::Hang,
         _ => Act::Take(0),
@@ -287,7 +287,7 @@ fn panicking(scene: Scene) -> (RunRecord, f64) {
 }
 
 #[test]
-fn a_panic_of_the_engine_ends_the_run_and_keeps_what_was_measured() {
+fn engine_panic_ends_run_and_keeps_measurements() {
     let server = Scene::new().plan(|plan| plan.workload.drive = DriveMode::Server);
     for (scene, class) in [(Scene::new(), "update"), (Scene::new().duplex(), "update"), (server, "slice")] {
         let (record, seconds) = panicking(scene);
@@ -307,7 +307,7 @@ fn a_panic_of_the_engine_ends_the_run_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_panic_while_a_session_is_opened_ends_the_run_before_it_begins() {
+fn panic_while_opening_session_ends_run_before_window() {
     for scene in [Scene::new(), Scene::new().duplex()] {
         let record = scene.sessions(2).panics(Some(1), None).run();
         assert_eq!(record.status, Status::Failed);
@@ -318,7 +318,7 @@ fn a_panic_while_a_session_is_opened_ends_the_run_before_it_begins() {
 }
 
 #[test]
-fn a_panic_while_a_session_ends_is_told_with_the_result() {
+fn panic_at_session_end_is_reported_with_the_result() {
     for scene in [Scene::new(), Scene::new().duplex()] {
         let record = scene.sessions(2).panics(None, Some(1)).run();
         assert_eq!(record.status, Status::Failed);
@@ -329,7 +329,7 @@ fn a_panic_while_a_session_ends_is_told_with_the_result() {
 }
 
 #[test]
-fn a_panic_of_the_observer_ends_the_run() {
+fn observer_panic_ends_the_run() {
     let scene = Scene { reading: Arc::new(|| panic!("as scripted")), ..Scene::new() };
     let record = scene.run();
     assert_eq!(record.status, Status::Failed);
@@ -356,7 +356,7 @@ impl RunListener for CancelAt {
 }
 
 #[test]
-fn stopping_in_the_window_keeps_what_was_measured() {
+fn run_stopped_in_window_keeps_measured_operations() {
     let scene = Scene::new().plan(|plan| plan.run.time = Some(TimeSpan(Duration::from_secs(60))));
     let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, RunEvent::Interval(_)));
     let record = scene.run_watched(&stop);
@@ -369,7 +369,7 @@ fn stopping_in_the_window_keeps_what_was_measured() {
 }
 
 #[test]
-fn stopping_before_the_window_is_a_record_without_one() {
+fn run_stopped_before_window_has_record_without_window() {
     let scene = Scene::new().plan(|plan| plan.run.warmup = TimeSpan(Duration::from_secs(60)));
     let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, RunEvent::Warmup { .. }));
     let record = scene.run_watched(&stop);
@@ -377,7 +377,7 @@ fn stopping_before_the_window_is_a_record_without_one() {
 }
 
 #[test]
-fn a_window_by_operations_ends_when_every_session_has_done_them() {
+fn window_by_operations_ends_when_every_session_is_done() {
     let record = Scene::new()
         .sessions(3)
         .plan(|plan| {
@@ -391,7 +391,7 @@ fn a_window_by_operations_ends_when_every_session_has_done_them() {
 
 /// A session is in an operation at the begin, and does all of its work right after it, before the next check.
 #[test]
-fn a_run_by_operations_that_ends_as_its_begin_is_reached_counts_from_there() {
+fn run_by_operations_done_at_window_begin_counts_from_there() {
     let mut scene = Scene::new()
         .sessions(2)
         .plan(|plan| {
@@ -416,7 +416,7 @@ fn a_run_by_operations_that_ends_as_its_begin_is_reached_counts_from_there() {
 }
 
 #[test]
-fn slices_count_what_runs_inside_the_database() {
+fn slices_count_work_inside_the_database() {
     let inside = |plan: &mut dyno_plan::Plan| {
         plan.workload.drive = DriveMode::Server;
         // On a busy machine a slice may take long, and all sessions must reach the window's begin before it

@@ -68,7 +68,7 @@ fn run_targets(plan: &Plan, targets: Vec<TargetContext>) -> RunRecord {
 }
 
 #[test]
-fn each_target_has_what_it_did_and_the_total_is_their_sum() {
+fn target_records_sum_to_the_total() {
     let targets = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let plan = plan(6, &[2, 1]);
     let mut aims: Vec<TargetContext> = targets.iter().map(target_context).collect();
@@ -124,7 +124,7 @@ fn each_target_has_what_it_did_and_the_total_is_their_sum() {
 }
 
 #[test]
-fn a_counter_of_one_server_is_not_counted_twice() {
+fn counter_of_shared_server_is_not_counted_twice() {
     let scripted_targets =
         [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let instance = |scope: &str| {
@@ -143,7 +143,7 @@ fn a_counter_of_one_server_is_not_counted_twice() {
 }
 
 #[test]
-fn what_goes_wrong_names_the_target() {
+fn fatal_error_names_its_target() {
     let ops = Arc::new(AtomicU32::new(0));
     let broken: Arc<OperationScript> = Arc::new(move |_, _, _| match ops.fetch_add(1, Ordering::Relaxed) {
         ..500 => Act::Take(0),

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_is_as_far_into_its_symbols_as_its_random_byte_is() {
+    fn printable_character_is_scaled_from_its_random_byte() {
         for byte in 0..=255u8 {
             let other_bytes = u64::from_le_bytes([byte.wrapping_mul(7); 8]);
             for place in 0..8 {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_printable_and_all_different() {
+    fn filler_rows_are_printable_and_distinct() {
         let mut distinct_rows = std::collections::HashSet::new();
         for compressible in [0, 50, 100] {
             for key in 1..=100 {
@@ -225,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_row() {
+    fn same_seed_gives_the_same_row() {
         assert_eq!(row(25, 17), row(25, 17));
     }
 
     #[test]
-    fn the_chosen_share_is_constant() {
+    fn filler_padding_matches_compressible_share() {
         for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (90, 0.87, 0.92)] {
             let row = row(compressible, 5);
             let padding = row.iter().filter(|&&b| b == PADDING).count() as f64 / row.len() as f64;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_of_an_update_is_fresh_and_keeps_the_chosen_share_constant() {
+    fn update_values_are_unique_and_keep_compressible_share() {
         for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (100, 0.6, 0.88)] {
             let mut values = UpdateValues::new(1, 99, 3, 128, compressible);
             let mut distinct_columns = std::collections::HashSet::new();

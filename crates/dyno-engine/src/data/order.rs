@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn loaded_data_is_at_random(rows in 1u64..100_000, seed: u64, look: u64) {
+        fn randomly_ordered_data_passes_order_check(rows in 1u64..100_000, seed: u64, look: u64) {
             let order = Permutation::new(rows, seed);
             let mut place_of = vec![0; rows as usize + 1];
             for place in 0..rows {
@@ -112,7 +112,7 @@ mod tests {
         }
 
         #[test]
-        fn rows_in_order_are_found_in_either_direction(rows in 12u64..1_000_000, seed: u64) {
+        fn key_ordered_rows_are_detected_in_both_directions(rows in 12u64..1_000_000, seed: u64) {
             let fault = |place: &dyn Fn(u64) -> u64| order_fault(rows, &places(rows, seed, place)).unwrap_or_default();
             prop_assert!(fault(&|key| key / 3).contains("the order of their keys (correlation 1.00"));
             prop_assert!(fault(&|key| rows - key).contains("reverse order"));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_shuffled_pieces_of_an_order_are_found() {
+    fn rows_in_shuffled_ordered_pieces_are_detected() {
         let pieces = Permutation::new(100, 7);
         let fault =
             order_fault(10_000, &places(10_000, 3, |key| pieces.key((key - 1) / 100) * 100 + key % 100));

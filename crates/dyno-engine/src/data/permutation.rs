@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_key_comes_exactly_once(len in 1u64..5_000, seed: u64) {
+        fn permutation_yields_each_key_once(len in 1u64..5_000, seed: u64) {
             let order = Permutation::new(len, seed);
             let mut is_seen = vec![false; usize::try_from(len).unwrap()];
             for position in 0..len {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_keys_lie_far_apart() {
+    fn neighboring_keys_are_stored_far_apart() {
         let len = 10_000;
         let order = Permutation::new(len, 42);
         let mut position_of = vec![0u64; 10_001];
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_is_another_order() {
+    fn permutation_with_other_seed_has_other_order() {
         let (a, b) = (Permutation::new(1_000, 1), Permutation::new(1_000, 2));
         let same = (0..1_000).filter(|&p| a.key(p) == b.key(p)).count();
         assert!(same < 20, "{same} of 1,000 positions hold the same key");

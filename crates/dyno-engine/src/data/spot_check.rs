@@ -43,7 +43,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_are_inside_and_each_once(rows in 0u64..1_000_000, seed: u64) {
+        fn spot_check_keys_are_in_range_and_unique(rows in 0u64..1_000_000, seed: u64) {
             let keys = spot_keys(rows, seed);
             prop_assert!(keys.windows(2).all(|pair| pair[0] < pair[1]));
             prop_assert!(keys.iter().all(|key| (1..=rows).contains(key)));
@@ -55,12 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_looks_at_other_rows() {
+    fn spot_check_with_other_seed_reads_other_rows() {
         assert_ne!(spot_keys(100_000, 1), spot_keys(100_000, 2));
     }
 
     #[test]
-    fn rows_are_as_loaded_or_as_updated() {
+    fn row_check_accepts_only_loaded_or_updated_values() {
         assert_eq!(row_fault(b"dabc", 0, Some(b"dabc")), None);
         assert_eq!(row_fault(b"dabc", 3, Some(b"uxyz")), None);
         for (ver, found) in [

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_the_rows_that_the_spec_gives_them() {
+    fn secondary_key_group_with_wrong_row_count_is_reported() {
         let spec = DataSpec { rows: 100, ..spec(0, true) };
         let right = |value| Ok::<_, ()>(Some(spec.group_rows(value)));
         assert_eq!(group_fault(&spec, right), Ok(None));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_compared_with_what_was_loaded() {
+    fn loaded_row_check_compares_key_version_and_text() {
         let spec = spec(0, false);
         let table = TestTable::all(&spec, "")[0];
         let mut maker = RowText::new(&spec, &table, 128);

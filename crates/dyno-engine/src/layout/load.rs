@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_recognised_resumed_replaced_or_refused() {
+    fn existing_data_is_recognized_resumed_replaced_or_refused() {
         let planned = || spec(0, true);
         let other = || DataSpec { seed: 9, ..planned() };
         let fresh = vec!["remove", "begin", "complete", "fill", "verify"];

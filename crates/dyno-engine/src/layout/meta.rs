@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_is_read_as_it_was_described() {
+    fn layout_spec_round_trip_is_lossless() {
         let spec = spec(7, true);
         let mut all = pairs(&spec, "3", "1.2.3");
         assert_eq!(LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap(), spec);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_refused_and_an_unfinished_load_is_partial() {
+    fn foreign_layout_format_is_refused_unfinished_load_is_partial() {
         let spec = spec(0, false);
         let mut all = rows(&pairs(&spec, "4", "1.2.3"));
         let error = LayoutMetadata::new(&HOME, &all).spec().unwrap_err();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_differ_and_begin_alike() {
+    fn fresh_layout_marks_differ_and_share_prefix() {
         assert_ne!(fresh_mark(), fresh_mark());
         assert!(fresh_mark().starts_with(MARK));
     }

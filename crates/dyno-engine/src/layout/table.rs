@@ -137,7 +137,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_tables_that_are_read_by_key_have_indexes() {
+    fn only_tables_read_by_key_have_indexes() {
         let all = TestTable::all(&spec(1, true), "dyno_");
         let (rows, scan) = (all[0], all[2]);
         assert_eq!(rows.index_name().as_deref(), Some("dyno_rows_1_custid"));
@@ -149,7 +149,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_text_column_is_named_once() {
+    fn text_columns_are_listed_once() {
         assert_eq!(columns().count(), TEXT_COLUMNS);
         assert!(text_columns(", ").starts_with("c2, c3") && text_columns(" || ").ends_with("c19 || c20"));
         assert_eq!(updated_columns(Redo::Lite).collect::<Vec<_>>(), [2, 20]);
@@ -157,7 +157,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_key_is_made_once_and_its_text_is_always_the_same() {
+    fn row_keys_are_unique_and_row_text_is_reproducible() {
         let table = TestTable { rows: 9, ..TestTable::all(&spec(0, false), "")[0] };
         let mut rows = RowText::new(&spec(0, false), &table, 128);
         let mut keys: Vec<u64> = (0..9).map(|position| rows.key(position)).collect();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_address_that_answers_is_taken_and_the_others_are_told_of() {
+    fn first_answering_address_is_used_and_failures_are_reported() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = server.local_addr().unwrap().port();
         let nowhere = Address::Unix("/there/is/no/such.sock".into());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_that_rests_sends_probes_within_a_minute() {
+    fn idle_connection_sends_keepalive_within_a_minute() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(server.local_addr().unwrap()).unwrap();
         let stream = prepare(stream, Keepalive::FREQUENT).unwrap();

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_the_url_lacks_are_filled_in() {
+    fn effective_url_fills_in_missing_parts() {
         let tcp = |host: &str, port| vec![Address::Tcp(host.to_owned(), port, None)];
         for (url, addresses, shown) in [
             ("postgres:///", tcp("db1", 6000), "postgres://me@db1:6000/bench"),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn room_grows_with_the_answers() {
+    fn inbound_buffer_grows_with_large_answers() {
         let message = |bytes: u32| [&b"x"[..], &bytes.to_be_bytes(), &vec![b'.'; bytes as usize]].concat();
         let mut inbound = Inbound::<Plain>::new();
         let mut reads = |answer: &[u8]| {
@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_are_whole_however_they_arrive(
+        fn inbound_messages_are_complete_for_any_chunk_size(
             messages in prop::collection::vec((any::<u8>(), any::<u8>(), 0..40_000usize), 0..8),
             step in 1usize..20_000,
         ) {

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_broken_pipe_tells_the_servers_last_words() {
+    fn broken_pipe_error_reports_last_server_message() {
         let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
         std::io::Write::write_all(&mut far, b"E\0\0\0\x01x").unwrap();
         drop(far);

@@ -45,7 +45,7 @@ mod tests {
     use crate::clock::MonotonicClock;
 
     #[test]
-    fn one_quick_answer_is_enough_and_slow_ones_are_asked_for_five_times() {
+    fn peer_is_near_if_any_reply_is_fast() {
         let clock = MonotonicClock::default();
         let slowly = |clock: &MonotonicClock| clock.park_until(clock.now_ns() + 2 * NEAR.as_nanos() as u64);
         let mut ask_count = 0;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processor_of_this_thread_is_known_where_its_program_is_the_one() {
+    fn last_cpu_of_thread_is_known_if_its_program_matches() {
         let thread = std::fs::read_link("/proc/thread-self").unwrap();
         let thread_id = thread.file_name().unwrap().to_str().unwrap().parse().unwrap();
         assert!(last_processor(thread_id, |line| !line.is_empty()).is_some());

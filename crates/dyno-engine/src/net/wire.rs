@@ -145,7 +145,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_says_who_did_it() {
+    fn wire_errors_name_the_side_that_caused_them() {
         let lost_connection = || WireError::<No>::from(io::Error::from(io::ErrorKind::UnexpectedEof));
         assert_eq!(
             (lost_connection().into_op().class, lost_connection().into_op().code.as_str()),

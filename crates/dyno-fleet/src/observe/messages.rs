@@ -51,7 +51,7 @@ mod tests {
     use crate::coding::{decode, encode};
 
     #[test]
-    fn places_are_few_short_and_whole() {
+    fn observed_paths_are_validated_and_limited() {
         let check_place = |name: &str, path: &str| check(&[(name.to_owned(), path.to_owned())]);
         assert!(check_place("data", "/srv/pg").is_ok() && check(&[]).is_ok());
         for (name, path) in [("", "/x"), ("a b", "/x"), ("data", "srv"), ("data", "")] {
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_message_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
+        fn observer_messages_decode_any_bytes_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
             let _ = decode::<AgentObserverRequest>(&bytes);
             let _ = decode::<AgentObserverReply>(&bytes);
             let mut torn = encode(&AgentObserverRequest::Read { places: vec![("data".into(), "/srv".into())] });

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_says_nothing_has_no_facts() {
+    fn machine_without_readable_files_has_no_facts() {
         let empty = tempfile::tempdir().unwrap();
         let host = of_root(&Root::at(empty.path()), &[("data", Path::new("/"))]);
         assert_eq!(host.facts.keys().collect::<Vec<_>>(), ["unavailable"]);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_come_from_the_kernels_files() {
+    fn host_facts_are_read_from_kernel_files() {
         let machine = tempfile::tempdir().unwrap();
         for (file, text) in [
             ("proc/stat", "cpu 1 2 3 4\n"),

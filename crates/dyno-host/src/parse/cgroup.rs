@@ -85,7 +85,7 @@ mod tests {
         41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
     #[test]
-    fn version_1_with_an_empty_version_2_beside_it() {
+    fn cgroup_v1_is_used_beside_an_empty_v2() {
         let mounts = parse_mountinfo(V1);
         let membership = "4:memory:/docker/abc/inner\n1:cpu,cpuacct:/jobs/7\n0::/\n";
         let memory = folder(membership, &mounts, "memory").unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2() {
+    fn cgroup_v2_folder_is_found() {
         let mounts = parse_mountinfo("30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n");
         let memory_folder = folder("0::/user.slice/x.scope\n", &mounts, "memory").unwrap();
         assert!(memory_folder.unified);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn cgroup_limits_and_throttling_are_read() {
         assert_eq!(parse_cpu_max("50000 100000"), Some(0.5));
         assert_eq!(parse_cpu_max("max 100000"), None);
         assert_eq!(parse_cpu_quota("-1", "100000"), None);

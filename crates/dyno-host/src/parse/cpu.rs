@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recent_kernel() {
+    fn recent_kernel_format_is_parsed() {
         let text = "cpu  100 2 30 4000 50 6 7 8 9 1\ncpu0 50 1 15 2000 25 3 3 4 0 0\nintr 12345 0 9\nctxt 987654\n\
                     btime 1700000000\nprocesses 4242\nprocs_running 3\nprocs_blocked 1\nsoftirq 1 2 3\n";
         let times =
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_before_iowait_and_steal() {
+    fn cpu_stat_of_kernels_without_iowait_is_read() {
         let stat = parse_stat("cpu 10 0 5 85\nctxt 7\n").unwrap();
         assert_eq!((stat.times.idle, stat.times.iowait, stat.times.steal), (85, 0, 0));
         assert_eq!((stat.context_switches, stat.running), (Some(7), None));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn models_of_several_architectures() {
+    fn cpu_model_is_parsed_for_several_architectures() {
         let x86 = "processor\t: 0\nmodel\t\t: 106\nmodel name\t: Intel(R) Xeon(R) Gold 6338\nflags\t\t: fpu hypervisor\n";
         assert_eq!(parse_model(x86).as_deref(), Some("Intel(R) Xeon(R) Gold 6338"));
         assert!(has_hypervisor_flag(x86));

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_of_kernels_old_and_new() {
+    fn diskstats_of_old_and_new_kernels_are_read() {
         let text = " 254       0 vda 43467 13688 9047106 36723 13246 28799 4603792 24445 2 11280 62117 7057 48 707264 907 831 40\n\
                     \x208 1 sda1 5 0 40 7 3 0 24 9 0 8 16\n\
                     259 0 nvme0n1 10 0 80 1 20 0 160 2 0 3 4 5 0 6 7\n";
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_not_understood_are_left_out() {
+    fn unknown_diskstats_lines_are_skipped() {
         // Partitions in kernels before 2.6.25 had only four fields.
         let text = "8 1 sda1 5 40 3 24\n\nrubbish\n7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\n8 0 sda -1 0 0 0 0 0 0 0 0 0 0\n";
         let names: Vec<_> = parse_diskstats(text).map(|(name, _)| name).collect();

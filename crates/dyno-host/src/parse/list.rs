@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_single_numbers() {
+    fn number_list_parses_ranges_and_single_numbers() {
         assert_eq!(count("0-3,8\n"), Some(5));
         assert_eq!(count("0"), Some(1));
         assert_eq!(count(""), Some(0));

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recent_kernel() {
+    fn recent_kernel_format_is_parsed() {
         let memory = parse_meminfo(
             "MemTotal:       24684092 kB\nMemFree:         1000000 kB\nMemAvailable:    2000000 kB\nCached:  300 kB\n\
              SwapCached:            7 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty:  12 kB\nWriteback:  1 kB\nHugePages_Total:  5\n",
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_before_available_memory() {
+    fn meminfo_without_available_memory_is_parsed() {
         let memory = parse_meminfo("MemTotal: 10 kB\nMemFree: 5 kB\nnonsense\nDirty: many kB\n");
         assert_eq!((memory.available_bytes, memory.dirty_bytes), (None, None));
         assert_eq!(memory.free_bytes, Some(5 * 1024));
     }
 
     #[test]
-    fn traffic() {
+    fn paging_and_swap_counters_are_parsed() {
         let vm = parse_vmstat("nr_free_pages 1\npgpgin 2\npgpgout 3\npswpin 4\npswpout 5\npgmajfault 6\n");
         assert_eq!((vm.page_in_bytes, vm.page_out_bytes), (Some(2048), Some(3072)));
         assert_eq!((vm.swap_in_pages, vm.swap_out_pages, vm.major_faults), (Some(4), Some(5), Some(6)));

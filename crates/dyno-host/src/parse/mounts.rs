@@ -112,7 +112,7 @@ mod tests {
         45 27 8:33 / /srv/data rw - ext4 /dev/sdc1 rw\nrubbish\n";
 
     #[test]
-    fn the_deepest_mount_wins_and_the_last_of_several_at_one_place() {
+    fn deepest_and_last_mount_of_a_path_wins() {
         let mounts = parse_mountinfo(TEXT);
         let source = |path: &str| mount_of(&mounts, Path::new(path)).unwrap().source.clone();
         assert_eq!(source("/srv/data/pg"), "/dev/sdc1");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_options() {
+    fn mountinfo_fields_and_options_are_read() {
         let mounts = parse_mountinfo(TEXT);
         assert_eq!(mounts.len(), 7);
         assert_eq!((mounts[1].id, mounts[1].device.as_str()), (40, "8:17"));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn users_and_passwords_are_not_shown() {
+    fn mount_credentials_are_not_shown() {
         let mounts = parse_mountinfo(TEXT);
         assert_eq!(mounts[4].options, "rw,vers=3.1.1");
         assert_eq!((mounts[5].source.as_str(), mounts[5].options.as_str()), ("host:/data", "rw"));
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn escapes_are_undone(text in "[ -~\t\n]{0,40}") {
+        fn mount_path_escapes_are_decoded(text in "[ -~\t\n]{0,40}") {
             let escaped: String = text
                 .chars()
                 .map(|c| match c {

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interfaces_with_and_without_a_blank_behind_the_name() {
+    fn network_interfaces_parse_with_or_without_space_after_name() {
         let text = "Inter-|   Receive                                                |  Transmit\n \
                     face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n    \
                     lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n\

@@ -78,7 +78,7 @@ mod tests {
         \tbytes:\t0 0 0 0 77 0 0 0\n";
 
     #[test]
-    fn each_mount_has_its_own() {
+    fn nfs_counters_are_read_per_mount() {
         let expected = NfsCounters {
             reads: 10,
             read_bytes: 5_000,

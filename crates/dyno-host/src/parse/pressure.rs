@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_with_and_without_a_full_line() {
+    fn pressure_is_read_with_and_without_full_line() {
         let text = "some avg10=1.00 avg60=0.50 avg300=0.10 total=123456\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=789\n";
         assert_eq!(parse_pressure(text), Some(Pressure { some_us: 123_456, full_us: Some(789) }));
         let older = "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n";

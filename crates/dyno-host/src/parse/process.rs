@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_found_behind_any_program_name() {
+    fn cpu_ticks_are_parsed_after_any_program_name() {
         let rest = "S 1 1 1 0 -1 4194560 1 2 3 4 55 66 7 8 20 0 9 0 8765 1000 200";
         let expected = Some(ProcessTicks { user: 55, system: 66 });
         assert_eq!(parse_process_stat(&format!("12 (dyno) {rest}")), expected);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_with_its_parent_and_its_children() {
+    fn process_stat_line_is_parsed_with_parent_and_child_ticks() {
         let line = "61 (post (g)) S 60 60 60 0 -1 4194560 1 2 3 4 55 66 7 8 20 0 9 0 8765 1000 200";
         let expected =
             HostProcess { name: "post (g)".into(), parent: 60, ticks: 121, reaped_ticks: 15, started: 8_765 };
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_found_in_the_auxiliary_vector() {
+    fn clock_ticks_are_read_from_the_auxiliary_vector() {
         let entries: [usize; 6] = [16, 1, 17, 100, 0, 0];
         let bytes: Vec<u8> = entries.iter().flat_map(|word| word.to_ne_bytes()).collect();
         assert_eq!(parse_ticks_per_s(&bytes), Some(100));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn allowed_cpus() {
+    fn allowed_cpu_list_is_parsed() {
         let text = "Name:\tdyno\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed_list:\t0\n";
         assert_eq!(parse_allowed(text), Some("0-1"));
         assert_eq!(parse_allowed("Name: x"), None);

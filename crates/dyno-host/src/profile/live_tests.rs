@@ -45,7 +45,7 @@ fn samples_in(profile: &CpuProfile, thread: &str) -> u64 {
 }
 
 #[test]
-fn only_what_ran_inside_is_in_it() {
+fn profile_covers_only_the_window() {
     let Some(mut perf) = perf() else { return };
     let whole_begin_ns = monotonic_ns();
     perf.enable();
@@ -88,7 +88,7 @@ fn only_what_ran_inside_is_in_it() {
 }
 
 #[test]
-fn a_profiler_that_fails_says_why() {
+fn profiler_failure_states_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let program = |name: &str, script: &str| {
         let path = folder.path().join(name);

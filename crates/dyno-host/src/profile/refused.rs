@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_right_names_the_setting() {
+    fn missing_perf_permission_names_the_kernel_setting() {
         let messages = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
                     perf_event_paranoid setting is 2:";
         let reason = reason_of(messages, Some(2), Some(0));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_perf_says_is_handed_on() {
+    fn perf_error_message_is_passed_on() {
         assert!(reason_of("Error: unknown option `control=fd:0,2'", Some(2), Some(0)).contains("5.12"));
         let reason = reason_of("\n  WARNING: perf not found for kernel 6.1\n\nmore", None, None);
         assert_eq!(reason, "perf cannot take samples: WARNING: perf not found for kernel 6.1");

@@ -26,7 +26,7 @@ fn fold(text: &str, cut: ProfileWindow) -> Result<CpuProfile, String> {
 }
 
 #[test]
-fn what_the_kernel_counted_as_idle_needs_no_samples() {
+fn cpu_time_counted_idle_by_kernel_needs_no_samples() {
     let second_ns = 1_000_000_000;
     // One processor works for a second; the clock of the other gives one sample.
     let at = |n: u64| second_ns + n * second_ns / 99;
@@ -68,7 +68,7 @@ fn adds_up(profile: &CpuProfile) {
 }
 
 #[test]
-fn real_samples_are_added_up() {
+fn perf_samples_are_summed_by_process_and_symbol() {
     let profile = fold(SAMPLE, ALL).unwrap();
     adds_up(&profile);
     assert_eq!(profile.event, "cpu-clock");
@@ -98,7 +98,7 @@ fn real_samples_are_added_up() {
 }
 
 #[test]
-fn samples_are_cut_to_the_nanosecond() {
+fn profile_samples_are_cut_to_the_nanosecond() {
     let at = 37_095_300_917_757;
     let idle_at = |begin_ns, end_ns| {
         let busy = 37_095_301_004_772;
@@ -114,7 +114,7 @@ fn samples_are_cut_to_the_nanosecond() {
 }
 
 #[test]
-fn an_idle_processor_works_when_it_is_interrupted() {
+fn idle_processor_in_an_interrupt_counts_as_busy() {
     let text = "swapper 0/0 [000] 1.000000001: 5 cpu-clock:pppH: \n\
                 \tffff net_rx_action ([kernel.kallsyms])\n\
                 \tffff handle_softirqs ([kernel.kallsyms])\n\
@@ -133,7 +133,7 @@ fn an_idle_processor_works_when_it_is_interrupted() {
 }
 
 #[test]
-fn names_may_hold_anything() {
+fn perf_line_parser_accepts_arbitrary_thread_names() {
     let head = |text| match line(text) {
         PerfLine::Head(PerfSampleHeader { thread, pid, time_ns, period, event }) => {
             Some((thread.to_owned(), pid, time_ns, period, event.to_owned()))
@@ -160,7 +160,7 @@ fn names_may_hold_anything() {
 }
 
 #[test]
-fn who_came_and_went_is_whose_child_it_was() {
+fn forked_process_is_assigned_to_its_parent() {
     let fork = |text| match line(text) {
         PerfLine::Fork { pid, parent } => Some((pid, parent)),
         _ => None,
@@ -198,7 +198,7 @@ fn who_came_and_went_is_whose_child_it_was() {
 }
 
 #[test]
-fn a_line_that_never_ends_is_cut() {
+fn overlong_profile_line_is_truncated() {
     let mut text = SAMPLE.to_owned();
     text.insert_str(0, &format!("{}\n", "x".repeat(1 << 20)));
     assert_eq!(fold(&text, ALL).unwrap().samples, 9);
@@ -212,7 +212,7 @@ fn a_line_that_never_ends_is_cut() {
 }
 
 #[test]
-fn a_tree_stays_small_and_keeps_its_sum() {
+fn stack_tree_stays_small_and_keeps_its_sum() {
     let mut tree = StackTree::new(1_000);
     let mut sum = 0;
     for i in 0..20_000u32 {
@@ -235,7 +235,7 @@ fn a_tree_stays_small_and_keeps_its_sum() {
 }
 
 #[test]
-fn many_names_end_in_others() {
+fn profile_groups_excess_names_as_rest() {
     let mut text = String::new();
     for i in 0..60_000 {
         text.push_str(&format!("p{} 5/5 [000] 1.5: 1 cycles:\n\t7f s{i} (/bin/x)\n\n", i % 300));
@@ -250,7 +250,7 @@ fn many_names_end_in_others() {
 }
 
 #[test]
-fn names_that_the_kernel_hides_are_told() {
+fn profile_notes_symbols_hidden_by_kernel() {
     let text = "dd 5/5 [000] 1.5: 1 cycles:\n\t7f [unknown] ([kernel.kallsyms])\n\t7f x (/bin/dd)\n\n";
     assert!(fold(text, ALL).unwrap().notes[0].contains("kernel.kptr_restrict"));
     assert_eq!(fold(SAMPLE, ALL).unwrap().notes, Vec::<String>::new());
@@ -258,7 +258,7 @@ fn names_that_the_kernel_hides_are_told() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(
+    fn profile_fold_never_panics_on_any_text(
         parts in proptest::collection::vec(
             prop_oneof![
                 "\\PC{0,40}",
@@ -276,7 +276,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_that_is_cut_anywhere_adds_up(at in 0..SAMPLE.len()) {
+    fn profile_text_truncated_anywhere_still_adds_up(at in 0..SAMPLE.len()) {
         if let Ok(profile) = fold(SAMPLE.get(..at).unwrap_or_default(), ALL) {
             adds_up(&profile);
         }

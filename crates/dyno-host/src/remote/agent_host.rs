@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_told_without_the_process_that_tells_it() {
+    fn local_host_description_excludes_the_agent_process() {
         let places = [("data".to_owned(), "/".to_owned()), ("redo".to_owned(), "/no/such".to_owned())];
         let Ok(mut own) = LocalHost::with(&places) else { return };
         let description = own.described().clone();

@@ -105,7 +105,7 @@ mod tests {
     use crate::parse::process::ProcessTicks;
 
     #[test]
-    fn what_a_machine_would_not_say_is_cut_or_refused() {
+    fn implausible_host_descriptions_are_trimmed_or_refused() {
         let mut host = Host { name: "db\u{1b}[2J1".into(), cpus_allowed: 3, ..Host::default() };
         host.counters.insert("ops".into(), 1.0);
         let description = HostDescription { host, ..HostDescription::default() }.bounded().unwrap();
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_counters_make_figures_that_are_none(ticks: u64, values: [u64; 8], bytes in any::<[u64; 2]>()) {
+        fn host_figures_are_finite_for_any_counters(ticks: u64, values: [u64; 8], bytes in any::<[u64; 2]>()) {
             let [user, nice, system, idle, iowait, irq, softirq, steal] = values;
             let times = CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal };
             let device = DiskCounters { reads: user, read_bytes: bytes[0], read_ms: bytes[1], ..Default::default() };

@@ -141,7 +141,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     #[test]
-    fn one_short_exchange_makes_long_ones_sharp() {
+    fn one_fast_exchange_tightens_bounds_of_slow_ones() {
         let mut clock = ClockTrack::default();
         clock.note(&reading(S, 5_000_000_000, 100_000, 0, 100_000));
         let slow = reading(2 * S, 5_000_000_000, 80_000_000, 2_000_000, 1_000_000);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_is_seen_and_moves_no_reading() {
+    fn clock_step_is_counted_and_shifts_no_reading() {
         let mut clock = ClockTrack::default();
         clock.note(&reading(S, 0, 100_000, 0, 100_000));
         let later = reading(2 * S, 3_600_000_000_000, 100_000, 0, 100_000);
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_true_moment_is_always_within_the_bound(
+        fn remote_time_is_always_within_the_error_bound(
             offset in -1_000_000_000i64..1_000_000_000_000,
             legs in proptest::collection::vec((0u64..200_000_000, 0u64..50_000_000, 0u64..200_000_000), 1..20),
             ppm in -100i64..100,
@@ -194,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn no_clock_makes_it_panic(sent_ns: u64, answered: u64, begin_ns: u64, end_ns: u64, resolution_ns: u64) {
+        fn clock_track_never_panics_on_any_reading(sent_ns: u64, answered: u64, begin_ns: u64, end_ns: u64, resolution_ns: u64) {
             let mut clock = ClockTrack::default();
             let far = Some(RemoteTime { begin_ns, end_ns, resolution_ns });
             let reading = TimedHostSnapshot { asked_ns: sent_ns.min(answered), answered_ns: sent_ns.max(answered), far, within_far: true, ..TimedHostSnapshot::default() };

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proofs_hold_what_the_server_checks() {
+    fn password_proofs_match_the_server_verification() {
         // The server stores the password hashed twice. XOR of the proof with the hash of that and the
         // scramble gives the password hashed once.
         let (password, scramble) = (b"secret".as_slice(), b"12345678901234567890".as_slice());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_goes_in_the_clear_only_where_nobody_listens() {
+    fn cleartext_password_is_sent_only_over_secure_connection() {
         let mut exchange =
             Exchange { plugin: CLEAR.into(), scramble: vec![1; 20], password: b"secret", secure: false };
         assert!(exchange.proof().is_err());

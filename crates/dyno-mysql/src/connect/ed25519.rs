@@ -36,7 +36,7 @@ mod tests {
 
     /// With a password of 32 bytes the scheme is Ed25519 itself: test 2 of RFC 8032, section 7.1.
     #[test]
-    fn the_rfcs_own_signature_comes_out() {
+    fn ed25519_signature_matches_rfc_8032() {
         let hex = |text: &str| -> Vec<u8> {
             (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..][..2], 16).unwrap()).collect()
         };

@@ -24,7 +24,7 @@ fn nothing(_: &str) -> Option<String> {
 }
 
 #[test]
-fn the_url_alone_says_everything() {
+fn url_alone_determines_the_connection_config() {
     let config = read("mysql://me@db1:3307/bench?ssl-mode=disabled&connect-timeout=3", nothing).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str()), ("me", "bench"));
     assert_eq!(config.addresses, [Address::Tcp("db1".into(), 3307, None)]);
@@ -32,20 +32,20 @@ fn the_url_alone_says_everything() {
 }
 
 #[test]
-fn mariadb_is_another_word_for_it() {
+fn mariadb_scheme_is_accepted_as_mysql_url() {
     let config = read("mariadb://me@db1/bench", nothing).unwrap();
     assert_eq!(config.addresses, [Address::Tcp("db1".into(), PORT, None)]);
 }
 
 #[test]
-fn a_socket_is_a_parameter_or_a_host() {
+fn socket_path_is_accepted_as_parameter_or_host() {
     for url in ["mysql://me@/b?socket=/tmp/m.sock", "mysql://me@%2Ftmp%2Fm.sock/b"] {
         assert_eq!(read(url, nothing).unwrap().addresses, [Address::Unix("/tmp/m.sock".into())]);
     }
 }
 
 #[test]
-fn variables_fill_up_and_the_url_wins() {
+fn environment_fills_gaps_and_url_takes_precedence() {
     fn environment(name: &str) -> Option<String> {
         let value = match name {
             "MYSQL_HOST" => "db2",
@@ -64,7 +64,7 @@ fn variables_fill_up_and_the_url_wins() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_what_can() {
+fn invalid_parameter_error_lists_allowed_values() {
     for (url, named, allowed) in [
         ("mysql://me@db1/b?ssl-mode=maybe", "maybe", "VERIFY_CA"),
         ("mysql://me@db1/b?colour=red", "colour", "ssl-mode"),
@@ -92,7 +92,7 @@ fn variables(name: &str) -> Option<String> {
 }
 
 #[test]
-fn option_files_come_behind_the_url_and_before_the_environment() {
+fn mysql_option_files_rank_between_url_and_environment() {
     let file = "[client]\nuser=us\npassword=geheim\nhost=db3\nport=3310\nconnect-timeout=3\n[mysql]\ndatabase=ours\n";
     let config = read_with("mysql:///", variables, file).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str()), ("us", "ours"));
@@ -109,7 +109,7 @@ fn option_files_come_behind_the_url_and_before_the_environment() {
 }
 
 #[test]
-fn local_hosts_and_protocols_are_the_clients() {
+fn local_host_and_protocol_follow_mysql_client_rules() {
     let socket = |path: &str| vec![Address::Unix(path.into())];
     for (file, addresses) in [
         ("host=localhost\nsocket=/tmp/x.sock", socket("/tmp/x.sock")),
@@ -124,7 +124,7 @@ fn local_hosts_and_protocols_are_the_clients() {
 }
 
 #[test]
-fn tls_of_option_files_is_honored() {
+fn tls_settings_of_option_files_are_honored() {
     for (url, file, mode, ca) in [
         ("mysql://me@db1/b", "ssl-ca=/ca.pem", MySqlSslMode::VerifyCa, Some("/ca.pem")),
         (
@@ -153,7 +153,7 @@ fn tls_of_option_files_is_honored() {
 }
 
 #[test]
-fn options_that_cannot_be_honored_are_refused_with_their_file() {
+fn unsupported_mysql_options_are_refused_with_file_name() {
     for (line, named) in [
         ("port=soon", "port"),
         ("protocol=pipe", "protocol"),

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_read_whole() {
+    fn server_greeting_is_read_completely() {
         let hello =
             MySqlHandshake::read(&greeting("5.5.5-10.11.6-MariaDB", NEEDED | c::CACHE_METADATA)).unwrap();
         assert_eq!((hello.greeting.version.as_str(), hello.greeting.id), ("10.11.6-MariaDB", 7));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_too_old_is_named() {
+    fn too_old_server_version_is_named() {
         let hello = MySqlHandshake::read(&greeting("5.5.62", NEEDED & !c::DEPRECATE_EOF)).unwrap();
         let Err(MySqlWireError::Protocol(what)) = requested_capabilities(&hello) else {
             panic!("it was taken")
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(body: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(body: Vec<u8>) {
             let _ = MySqlHandshake::read(&body);
         }
     }

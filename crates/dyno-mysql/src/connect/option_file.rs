@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn client_groups_are_read_and_no_others() {
+    fn option_file_reads_only_client_groups() {
         let text = "# mine\n[mysqld]\nuser=mysql\nport=1\n[client]\nuser = me # not root\npassword=\"a#b c\"\n\
                     port=2\n[mysqldump]\nuser=x\n[mysql]\nport = 3\nssl_ca='/a b.pem'\nskip-ssl\n";
         let files = of_text(text);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_unquoted_as_the_client_does() {
+    fn option_file_values_are_unquoted_as_by_the_client() {
         for (written, meant) in [
             ("plain", "plain"),
             ("\"a b\"", "a b"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn files_include_others_and_a_circle_ends() {
+    fn option_files_follow_includes_despite_cycles() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().display();
         let write = |name: &str, text: String, mode| {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_with_the_users_suffix_are_read() {
+    fn option_groups_with_chosen_suffix_are_read() {
         let mut files = OptionFiles::default();
         let text = "[client]\nport=1\n[client_two]\nport=2\n[client_three]\nport=3\n";
         files.parse(text, Path::new("a"), true, "_two", 0);
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_plain_value_is_read_quoted_or_not(text in "[a-zA-Z0-9/_.]{1,12}") {
+        fn option_file_value_is_read_quoted_or_not(text in "[a-zA-Z0-9/_.]{1,12}") {
             for written in [format!("host={text}"), format!("host = '{text}'"), format!("host=\"{text}\" # x")] {
                 let files = of_text(&format!("[client]\n{written}\n"));
                 prop_assert_eq!(value(&files, "host"), Some(text.as_str()));
@@ -253,7 +253,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_without_a_panic(text in "[\\[\\]=#'\"\\\\a-z \n]{0,60}") {
+        fn option_file_parser_survives_any_text(text in "[\\[\\]=#'\"\\\\a-z \n]{0,60}") {
             of_text(&format!("[client]\n{text}"));
         }
     }

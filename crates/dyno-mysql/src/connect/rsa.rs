@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_padded_can_be_read_again() {
+    fn padded_message_can_be_recovered() {
         let (message, seed) = (b"secret\0", [7; HASH_BYTES]);
         let padded = pad(message, 256, &seed).unwrap();
         assert_eq!((padded.len(), padded[0]), (256, 0));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_public_key_is_refused() {
         for text in ["", "-----BEGIN PUBLIC KEY-----\n!!\n-----END PUBLIC KEY-----", "hello"] {
             assert_eq!(encrypt(text.as_bytes(), b"x"), None);
         }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn on_mariadb_the_connections_tell_it_themselves() {
+    fn mariadb_connections_report_their_own_counters() {
         let mut snapshot = Snapshot::default();
         fill(&mut snapshot, &facts(true, &[]), asked(100), MySqlSessionStatus::default());
         let own_count = |counter| snapshot.own.get(&counter).copied();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_log_that_is_a_table_are_nobodys() {
+    fn log_table_rows_make_own_written_rows_unknown() {
         let on = [("log_output", "FILE,TABLE"), ("slow_query_log", "ON")];
         let mut snapshot = Snapshot::default();
         fill(&mut snapshot, &facts(true, &on), asked(100), MySqlSessionStatus::default());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn on_mysql_others_are_those_of_other_tables_and_of_these() {
+    fn mysql_own_reads_exclude_other_tables_and_other_sessions() {
         let moved = |own_read: f64, others_read: f64, asked_for: u64, all: u64| {
             let mut snapshot = Snapshot::default();
             snapshot.set(Counter::RowsRead, all);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn without_counts_of_tables_nothing_is_made_up() {
+    fn rows_read_are_not_estimated_without_table_counts() {
         let mut snapshot = Snapshot::default();
         snapshot.set(Counter::RowsRead, 5);
         fill(&mut snapshot, &facts(false, &[]), asked(5), MySqlSessionStatus::default());

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn rollbacks_are_counted_once_with_and_without_a_binlog() {
+    fn rollbacks_are_counted_once_with_or_without_binlog() {
         assert_eq!((rollbacks("ON"), rollbacks("OFF")), (Some(20.0), Some(20.0)));
     }
 }

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_that_change_tables_are_counted_together() {
+    fn ddl_statement_counts_are_summed() {
         let counts = |counts: &[(&str, f64)]| {
             let native = counts.iter().map(|&(name, count)| (format!("status.{name}"), count)).collect();
             changing_statements(&native)

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_bring_one_page_unless_threads_of_the_server_read() {
+    fn read_request_brings_one_page_unless_server_threads_read() {
         let requests = |aio: &str, is_mariadb| {
             counting(&ServerSettings::of(&[("innodb_use_native_aio", aio)]), is_mariadb, 16_384).requests
         };
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_records_with_their_spacers_and_logs_may_be_among_them() {
+    fn row_records_depend_on_page_size_and_table_logs_may_add_rows() {
         let settings = ServerSettings::of(&[("slow_query_log", "ON"), ("log_output", "FILE,table")]);
         assert!(rows(&settings, true, 16_384).more_inserted.is_some());
         assert!(rows(&settings, false, 16_384).more_inserted.is_none());

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grants_are_read() {
+    fn mysql_grants_are_read() {
         let grant = Grant::read("GRANT SELECT, CREATE ROUTINE ON `my\\_bench`.* TO `me`@`%`").unwrap();
         assert!(grant.gives("SELECT", "my_bench") && grant.gives("CREATE ROUTINE", "my_bench"));
         assert!(!grant.gives("INSERT", "my_bench") && !grant.gives("SELECT", "other"));

@@ -105,14 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_known_by_their_command_line() {
+    fn mysql_server_is_recognized_by_command_line() {
         assert!(is_server("/usr/sbin/mariadbd\0--no-defaults\0"));
         assert!(is_server("/x/ld-linux-x86-64.so.2\0--library-path\0/x\0/x/usr/sbin/mysqld\0"));
         assert!(!is_server("vim\0mysqld.cnf\0"));
     }
 
     #[test]
-    fn the_start_is_found_behind_any_name() {
+    fn process_start_is_parsed_after_any_program_name() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 1 0 12345 0 0";
         assert_eq!(start_ticks(stat), Some(12_345.0));
     }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn secret_postgres_settings_are_recognized() {
         assert!(is_secret("wsrep_sst_auth", "me:pw"));
         assert!(is_secret("some_password", "x"));
         assert!(!is_secret("old_passwords", "0"));

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_inside_are_doubled() {
+    fn quotes_inside_identifiers_and_literals_are_escaped() {
         assert_eq!(ident("a`b c"), "`a``b c`");
         assert_eq!(literal("it's a \\"), "'it''s a \\\\'");
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_is_required_where_the_server_refuses_or_does_not_replicate_tables_without() {
+    fn primary_key_is_required_by_server_or_replication_settings() {
         for (settings, required) in [
             (&[("sql_require_primary_key", "OFF")][..], None),
             (&[("sql_require_primary_key", "ON")], Some("sql_require_primary_key")),

@@ -127,7 +127,7 @@ mod tests {
     use dyno_engine::data::TableKind;
 
     #[test]
-    fn lines_have_a_field_for_every_column_and_every_key_comes_once() {
+    fn mysql_load_lines_have_all_columns_and_unique_keys() {
         every_key_comes_once(16_384);
         every_key_comes_once(65_536);
     }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_escaped() {
+    fn row_text_values_are_escaped() {
         let spec = DataSpec {
             schemas: 1,
             rows: 50,

@@ -156,7 +156,7 @@ mod tests {
     const SPACER_OVERHEAD_BYTES: usize = 5 + 3 + 2 + 8 + 6 + 7 + 8;
 
     #[test]
-    fn two_rows_and_their_spacers_never_fit_into_a_page_and_one_row_is_kept_whole() {
+    fn page_holds_one_row_with_spacer_but_never_two() {
         for page_bytes in [4096u64, 8192, 16_384, 32_768, 65_536] {
             let shape = MySqlRowShape::of(page_bytes).unwrap();
             let MySqlRowShape { column_bytes, pad_bytes, spacer_bytes, .. } = shape;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn page_sizes_without_one_row_each_are_refused() {
+    fn unsupported_mysql_page_sizes_are_refused() {
         for bad in [0, 5000, 131_072] {
             assert_eq!(MySqlRowShape::of(bad).unwrap_err().kind, TargetErrorKind::Unsupported);
         }

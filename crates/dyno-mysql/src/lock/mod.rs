@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_short_and_differ_by_database() {
+    fn lock_names_are_short_and_differ_by_database() {
         let long = "d".repeat(64);
         assert!(bit_name(&name(&long), LETTERS_MAX - 1, BITS - 1).len() <= 64 + 2);
         assert_ne!(name("a"), name("b"));

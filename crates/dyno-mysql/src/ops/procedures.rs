@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_procedure_is_made_under_its_name() {
+    fn procedures_are_created_under_their_names() {
         for page_bytes in [16_384, 65_536] {
             let all = slice_sql(12, MySqlRowShape::of(page_bytes).unwrap(), "dyno load 1");
             assert_eq!(all.len(), 10);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_the_marks_stood_and_nowhere_else() {
+    fn parameters_are_replaced_outside_of_quotes_and_comments() {
         let sql = "SELECT '?', \"it''s ?\", `a?`, 1--?, # ?\n /* ? */ ? -- ?";
         let mut text = text(sql, &[Type::Int, Type::Text]).unwrap();
         let packet = text.bind(&[Value::Int(-7), Value::Text(b"it's ?")]).unwrap();
@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_the_server_sees_elsewhere_are_refused() {
+    fn placeholder_count_mismatch_is_refused() {
         assert!(text("SELECT '?'", &[Type::Int]).is_none());
         assert!(text("SELECT ?, ?", &[Type::Int]).is_none());
     }
 
     #[test]
-    fn a_decimal_number_is_one_where_the_server_takes_it_for_one() {
+    fn text_is_bound_as_decimal_only_if_server_reads_it_as_one() {
         let prepared = MySqlPreparedStatement { id: 1, parameters: 1, column: None };
         let decimal = MySqlColumnDef::decimal();
         let mut text = MySqlTextStatement::new("? ", prepared, &[decimal], &[Type::Literal]).unwrap();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_are_refused() {
+    fn simple_protocol_refuses_unsuitable_values() {
         let mut text = text("? ?", &[Type::Text, Type::Real]).unwrap();
         let good = [Value::Text(b"x"), Value::Real(0.5)];
         assert_eq!(text.bind(&good).unwrap()[5..], *b"'x' (5e-1)");
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_but_marks_is_lost_whatever_the_text(sql in "[ a?1#'\"`/*\n-]{0,40}") {
+        fn split_at_placeholders_loses_no_other_text(sql in "[ a?1#'\"`/*\n-]{0,40}") {
             prop_assert_eq!(pieces(&sql).join("?"), sql);
         }
     }

@@ -151,7 +151,7 @@ mod tests {
     use dyno_plan::DataSpec;
 
     #[test]
-    fn heavy_sets_every_column_and_lite_two() {
+    fn heavy_update_sets_every_column_and_lite_sets_two() {
         assert_eq!(
             update(3, Redo::Lite),
             "UPDATE dyno_rows_3 FORCE INDEX (dyno_rows_3_custid) SET ver = ver + 1, c2 = ?, c20 = ? \
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn something_is_bound_to_every_mark() {
+    fn every_mysql_placeholder_is_bound() {
         for block_size in [16_384, 65_536] {
             let spec = DataSpec {
                 schemas: 1,

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn values_land_in_their_slots_whether_patched_or_built() {
+    fn patched_and_rebuilt_templates_place_values_alike() {
         let mut template = template(&[Type::Text, Type::Int]);
         let packet = |text: &str, number: &str| {
             format!("\x17\x07\0\0\0\0\x01\0\0\0\0\x01\u{fd}\0\x08\0{text}{number}\0\0\0\0\0\0")
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_have_bits_and_no_bytes() {
+    fn bound_nulls_set_bits_and_take_no_bytes() {
         let mut template = template(&[Type::Real; 9]);
         let mut values = [Value::Real(0.5); 9];
         let whole = template.bind(&values).unwrap().len();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_are_refused_and_those_that_do_are_bound_after_it() {
+    fn template_binds_valid_values_after_refusing_invalid_ones() {
         let mut template = template(&[Type::Text, Type::Int]);
         let good = [Value::Text(b"12345678"), Value::Int(1)];
         let bytes = template.bind(&good).unwrap().to_vec();

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_of_every_width_and_decimal_numbers_are_read() {
+    fn mysql_integers_of_every_width_and_decimals_are_decoded() {
         assert_eq!(number(kind::LONGLONG, false, &258u64.to_le_bytes()), Some(258));
         assert_eq!(number(kind::LONGLONG, true, &u64::MAX.to_le_bytes()), Some(u64::MAX));
         assert_eq!(number(kind::LONG, false, &[1, 1, 0, 0]), Some(257));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_every_kind_are_read() {
+    fn binary_values_of_every_type_are_decoded() {
         let decoded = |kind, value: &[u8]| -> String {
             let column = MySqlColumnDef { kind, binary: kind == 0xfc, ..MySqlColumnDef::default() };
             let mut row = LastRow::default();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_written_out_are_the_same() {
+    fn text_values_decode_like_binary_values() {
         let decoded = |kind, unsigned, written: &str| -> String {
             let column = MySqlColumnDef { kind, unsigned, binary: kind == 0xfc };
             let mut row = LastRow::default();
@@ -355,7 +355,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(kind: u8, body: Vec<u8>, columns in 0u64..70_000) {
+        fn row_reader_never_panics_on_any_bytes(kind: u8, body: Vec<u8>, columns in 0u64..70_000) {
             let _ = MySqlColumnDef::read(&body);
             let column = MySqlColumnDef { kind, ..MySqlColumnDef::default() };
             column.number(&body, columns);

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_become_numbers() {
+    fn version_strings_become_numbers() {
         assert_eq!(version_num("10.11.6-MariaDB-0+deb12u1"), 101_106);
         assert_eq!(version_num("9.7.4-2"), 90_704);
         assert_eq!(version_num("8.0.36"), 80_036);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ok_tells_rows_and_status() {
+    fn ok_packet_contains_rows_status_and_warnings() {
         let ok_packet = MySqlOkPacket::read(&[3, 0, 0x0a, 0, 1, 0]).unwrap();
         assert_eq!((ok_packet.rows_affected, ok_packet.status, ok_packet.warnings), (3, 10, 1));
         assert!(MySqlOkPacket::read(&[3]).is_err());

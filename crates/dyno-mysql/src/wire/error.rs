@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_an_error_are_kept() {
+    fn mysql_error_fields_are_kept() {
         let error = MySqlError::read(b"\x15\x04#28000Access denied");
         assert_eq!((error.number, error.state.as_str()), (1045, "28000"));
         assert_eq!(error.to_string(), "Access denied (1045, 28000)");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_follow_the_number() {
+    fn oracle_error_class_follows_error_number() {
         let class = |number| MySqlError { number, ..MySqlError::default() }.class();
         assert_eq!((class(1213), class(1205)), (ErrorClass::Retryable, ErrorClass::Retryable));
         let target = |number| MySqlError { number, ..MySqlError::read(b"") }.into_target();
@@ -128,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_read_as_some_error(body: Vec<u8>) {
+        fn postgres_error_reads_any_bytes_without_panic(body: Vec<u8>) {
             MySqlError::read(&body);
         }
     }

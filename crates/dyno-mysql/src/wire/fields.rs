@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_read_as_they_were_written(value: u64) {
+        fn wire_numbers_round_trip(value: u64) {
             let mut out = Vec::new();
             message::number(&mut out, value);
             let mut fields = MySqlFieldReader::new(&out);
@@ -99,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_can_make_it_panic(body: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(body: Vec<u8>) {
             let mut fields = MySqlFieldReader::new(&body);
             while !fields.rest().is_empty() && fields.value().is_some() {}
             fields.text();

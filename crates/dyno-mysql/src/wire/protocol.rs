@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_has_three_bytes_and_the_longest_goes_on() {
+    fn packet_length_has_three_bytes_and_maximum_is_refused() {
         let head = MessageHeader { tag: 7, bytes: 4, body_bytes: 0x30201 };
         assert_eq!(
             (MySqlProtocol::head(&[1, 2, 3, 7, 9]), MySqlProtocol::head(&[1, 2, 3])),
@@ -47,7 +47,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(arrived: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(arrived: Vec<u8>) {
             let _ = MySqlProtocol::head(&arrived);
         }
     }

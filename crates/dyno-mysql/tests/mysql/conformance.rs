@@ -5,7 +5,7 @@ use dyno_plan::{Commit, StatementProtocol};
 use dyno_workload::conformance::{self, EVERYWHERE, ON_SERVERS};
 
 #[test]
-fn both_products_do_what_every_engine_must() {
+fn mysql_and_mariadb_pass_engine_conformance() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let findings =

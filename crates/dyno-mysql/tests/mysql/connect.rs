@@ -20,7 +20,7 @@ fn user(server: &MySql, name: &str, identified: &str) {
 }
 
 #[test]
-fn a_server_is_reached_by_tcp_and_by_its_socket() {
+fn server_is_reached_by_tcp_and_by_unix_socket() {
     on_each_server(|server| {
         for url in [server.url(), server.socket_url(), server.url().replace("mysql:", "mariadb:")] {
             let identity = target_at(&url).identify().unwrap();
@@ -33,7 +33,7 @@ fn a_server_is_reached_by_tcp_and_by_its_socket() {
 }
 
 #[test]
-fn every_kind_of_account_that_is_promised_logs_in() {
+fn mysql_supported_account_types_can_log_in() {
     on_each_server(|server| {
         let kinds: &[(&str, &str)] = if server.is_mariadb() {
             server.sql("INSTALL SONAME 'auth_ed25519'");
@@ -74,7 +74,7 @@ fn every_kind_of_account_that_is_promised_logs_in() {
 }
 
 #[test]
-fn certificates_are_checked_as_the_mode_asks() {
+fn certificate_check_follows_ssl_mode() {
     for version in MySql::available() {
         let made = certificates::make();
         let folder = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ fn certificates_are_checked_as_the_mode_asks() {
 }
 
 #[test]
-fn a_refusal_names_the_way_out() {
+fn refused_connection_error_has_a_hint() {
     on_each_server_with(&[("max_connections", "10")], |server| {
         let nowhere = try_target(&server.url_of("dyno", "nowhere"), None).unwrap().identify().unwrap_err();
         assert_eq!(nowhere.kind, TargetErrorKind::Unreachable, "{nowhere}");
@@ -129,7 +129,7 @@ fn a_refusal_names_the_way_out() {
 }
 
 #[test]
-fn setup_commits_and_outlives_limits_whatever_the_server_sets() {
+fn mysql_setup_commits_and_ignores_server_session_limits() {
     on_each_server(|server| {
         server.sql("SET GLOBAL autocommit = 0");
         server.sql("SET GLOBAL wait_timeout = 2");

@@ -31,7 +31,7 @@ fn work(session: &mut Operated) {
 const DICTIONARY_ROWS: i64 = 4_000;
 
 #[test]
-fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
+fn commits_and_rows_are_exact_with_and_without_binlog() {
     let settings: [&[(&str, &str)]; 2] = [
         &[("skip_log_bin", "1")],
         &[("log_bin", "binlog"), ("server_id", "1"), ("performance_schema", "ON")],
@@ -76,7 +76,7 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
 }
 
 #[test]
-fn own_reads_are_none_and_snapshots_read_no_block() {
+fn mysql_snapshots_cause_no_block_reads() {
     on_each_server_with(&[("performance_schema", "ON")], |server| {
         let spec = spec(1, 300, 40);
         let target = load_target(server, &spec);
@@ -123,7 +123,7 @@ fn every_counter_has_a_value_or_a_reason() {
 }
 
 #[test]
-fn a_restart_is_another_beginning_and_a_crash_is_told_from_it() {
+fn server_restart_changes_epoch_and_crash_is_distinguished() {
     on_each_server(|server| {
         let spec = spec(1, 50, 0);
         let target = load_target(server, &spec);
@@ -151,7 +151,7 @@ fn a_restart_is_another_beginning_and_a_crash_is_told_from_it() {
 }
 
 #[test]
-fn waits_are_sampled_of_dynos_sessions_only() {
+fn waits_are_sampled_only_for_dyno_sessions() {
     on_each_server(|server| {
         let spec = spec(1, 300, 40);
         let target = load_target(server, &spec);
@@ -183,7 +183,7 @@ fn waits_are_sampled_of_dynos_sessions_only() {
 
 /// A session that reconnects during a run makes its settings and prepares statements before it works.
 #[test]
-fn a_session_that_connects_is_nobody_else() {
+fn connecting_session_is_not_counted_as_other_session() {
     on_each_server(|server| {
         let spec = spec(1, 300, 40);
         let target = load_target(server, &spec);
@@ -205,7 +205,7 @@ fn a_session_that_connects_is_nobody_else() {
 
 /// Objects that a custom workload uses are watched through views and procedures; other objects are not.
 #[test]
-fn objects_of_a_custom_workload_are_watched_for_changes() {
+fn objects_of_custom_workload_are_watched_for_changes() {
     on_each_server(|server| {
         let target = super::target_at(&server.url());
         let run = |sql: &str| target.script(&[sql], &mut |_| Ok(())).unwrap();
@@ -250,7 +250,7 @@ fn objects_of_a_custom_workload_are_watched_for_changes() {
 
 /// Every session sets its own variables when it connects; this does not change other sessions.
 #[test]
-fn variables_that_another_session_sets_for_itself_are_no_change_of_settings() {
+fn session_variables_of_other_sessions_are_no_settings_change() {
     on_each_server(|server| {
         let target = super::target_at(&server.url());
         let mut observer = target.observer(&spec(0, 0, 0)).unwrap();

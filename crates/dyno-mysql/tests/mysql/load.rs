@@ -43,7 +43,7 @@ fn leaf_pages(server: &MySql, table: &str) -> u64 {
 }
 
 #[test]
-fn a_load_is_complete_recognised_refused_and_replaced() {
+fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         assert_eq!(target.survey().unwrap(), DataState::Empty);
@@ -90,7 +90,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
 }
 
 #[test]
-fn rows_go_one_to_a_page_by_insert_too() {
+fn insert_load_places_one_row_per_page() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("local_infile", "0")]);
         assert_one_row_per_page(&server, &spec(1, 1500, 100));
@@ -98,7 +98,7 @@ fn rows_go_one_to_a_page_by_insert_too() {
 }
 
 #[test]
-fn rows_go_one_to_a_page_of_any_size() {
+fn load_places_one_row_per_page_of_any_size() {
     for version in MySql::available() {
         // All other tests use pages of 16 KiB.
         let mut sizes = vec![("4k", 4096, "1"), ("64k", 65_536, "1"), ("64k", 65_536, "0")];
@@ -116,7 +116,7 @@ fn rows_go_one_to_a_page_of_any_size() {
 /// Chunks of one table that connections load concurrently meet in the middle of the tree. Whichever begins
 /// first, every row must have a page, and no spacer a page of its own.
 #[test]
-fn connections_that_load_one_table_side_by_side_leave_no_further_pages() {
+fn parallel_load_of_one_table_adds_no_extra_pages() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let replace = LoadOptions { replace: true, ..options(4) };
@@ -145,7 +145,7 @@ fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
 }
 
 #[test]
-fn a_stopped_load_resumes_where_it_was() {
+fn stopped_load_resumes_where_it_stopped() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let spec = spec(1, 9_000, 0);
@@ -163,7 +163,7 @@ fn a_stopped_load_resumes_where_it_was() {
 }
 
 #[test]
-fn a_load_whose_server_was_killed_resumes_exactly() {
+fn load_resumes_exactly_after_server_kill() {
     for version in MySql::available() {
         let server = Mutex::new(MySql::start(&version, &[]));
         let target = target_at(&server.lock().unwrap().url());
@@ -184,7 +184,7 @@ fn a_load_whose_server_was_killed_resumes_exactly() {
 }
 
 #[test]
-fn a_drop_removes_what_dyno_made_and_nothing_else() {
+fn drop_removes_only_objects_dyno_created() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         target.load(&spec(1, 300, 20), &options(1), &Silent, &Cancel::default()).unwrap();
@@ -209,7 +209,7 @@ fn a_drop_removes_what_dyno_made_and_nothing_else() {
 }
 
 #[test]
-fn what_somebody_changed_is_found_before_a_run() {
+fn changed_data_is_found_before_a_run() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let spec = spec(1, 60, 60);
@@ -241,7 +241,7 @@ fn what_somebody_changed_is_found_before_a_run() {
 }
 
 #[test]
-fn a_user_with_few_rights_is_told_which_are_missing() {
+fn load_error_names_missing_user_privileges() {
     on_each_server_with(&[], |server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'");
         let little = target_at(&server.url_of("little", "bench"));

@@ -19,7 +19,7 @@ fn query_number(server: &MySql, sql: &str) -> u64 {
 }
 
 #[test]
-fn reads_count_the_rows_that_are_there() {
+fn postgres_reads_count_only_existing_rows() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);
         load_target(server, &spec);
@@ -46,7 +46,7 @@ fn hashes(server: &MySql, key: u64) -> Vec<String> {
 }
 
 #[test]
-fn an_update_is_there_for_all_when_it_is_acknowledged() {
+fn acknowledged_update_is_visible_to_all_sessions() {
     on_each_server(|server| {
         // Few enough that every row is checked.
         let spec = spec(1, 60, 0);
@@ -94,7 +94,7 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
 }
 
 #[test]
-fn a_slice_does_its_operations_in_their_order() {
+fn slice_runs_its_operations_in_order() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);
         let target = load_target(server, &spec);
@@ -145,7 +145,7 @@ pub fn receive_all(duplex: &mut dyn Duplex) -> Result<RequestCompletion, Box<OpE
 }
 
 #[test]
-fn a_session_in_two_halves_answers_what_it_was_asked() {
+fn duplex_session_answers_each_of_its_requests() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);
         let target = load_target(server, &spec);
@@ -175,7 +175,7 @@ fn a_session_in_two_halves_answers_what_it_was_asked() {
 }
 
 #[test]
-fn errors_have_the_class_that_a_run_needs() {
+fn mysql_errors_have_expected_class() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, 0);
         let target = load_target(server, &spec);
@@ -212,7 +212,7 @@ fn errors_have_the_class_that_a_run_needs() {
 }
 
 #[test]
-fn two_sessions_in_each_others_way_are_retried_not_failed() {
+fn conflicting_sessions_are_retried_not_failed() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, 0);
         let target = load_target(server, &spec);
@@ -240,7 +240,7 @@ fn two_sessions_in_each_others_way_are_retried_not_failed() {
 }
 
 #[test]
-fn the_processor_of_a_local_server_thread_is_known() {
+fn cpu_of_local_server_thread_is_known() {
     on_each_server(|server| {
         let spec = spec(1, ROWS, 0);
         let target = load_target(server, &spec);
@@ -254,7 +254,7 @@ fn the_processor_of_a_local_server_thread_is_known() {
 }
 
 #[test]
-fn definitions_of_columns_are_told_once_unless_each_answer_is_to_have_them() {
+fn column_metadata_is_sent_once_unless_requested_each_time() {
     const LOOKUPS: u64 = 200;
     on_each_server(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);

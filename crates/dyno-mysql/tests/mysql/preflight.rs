@@ -26,7 +26,7 @@ fn finding<'a>(advice: &'a [Advice], check: &str) -> &'a Advice {
 }
 
 #[test]
-fn a_server_as_it_should_be_has_no_warning() {
+fn well_configured_server_has_no_warnings() {
     on_each_server_with(&[("performance_schema", "ON"), ("innodb_flush_method", "O_DIRECT")], |server| {
         let url = server.url();
         let advice = preflight(&url, &plan(&url, &["workload.update_pct=20"]));
@@ -40,7 +40,7 @@ fn a_server_as_it_should_be_has_no_warning() {
 }
 
 #[test]
-fn what_would_falsify_a_run_is_named_with_its_way_out() {
+fn settings_that_falsify_a_run_are_reported_with_a_hint() {
     let settings = [
         ("performance_schema", "OFF"),
         ("innodb_flush_log_at_trx_commit", "2"),
@@ -80,7 +80,7 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
 }
 
 #[test]
-fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
+fn preflight_reports_missing_privileges_and_read_only_server() {
     on_each_server(|server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'; SET GLOBAL read_only = ON");
         let url = server.url_of("little", "bench");
@@ -96,7 +96,7 @@ fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
 }
 
 #[test]
-fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
+fn minimal_grants_lose_counters_that_check_names() {
     on_each_server_with(
         &[("performance_schema", "ON"), ("log_bin", "binlog"), ("server_id", "1")],
         |server| {
@@ -151,7 +151,7 @@ fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
 }
 
 #[test]
-fn findings_follow_what_the_workload_does_and_uses() {
+fn preflight_findings_depend_on_the_workload() {
     on_each_server(|server| {
         server.sql("CREATE TABLE orders (id INT PRIMARY KEY, pad VARCHAR(200))");
         let rows: Vec<String> = (0..2_000).map(|id| format!("({id}, REPEAT('x', 200))")).collect();

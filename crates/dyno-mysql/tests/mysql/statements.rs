@@ -89,7 +89,7 @@ fn on_each_protocol(sql: &str, statements: &[Statement], test: impl Fn(&MySql, &
 }
 
 #[test]
-fn every_type_and_null_arrive_as_they_were_bound() {
+fn bound_values_of_every_type_and_null_round_trip() {
     let all = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal, Type::Literal];
     let statements = [
         write("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", &all),
@@ -135,7 +135,7 @@ fn every_type_and_null_arrive_as_they_were_bound() {
 
 /// Columns of the last row are the same values by either protocol, and what is written with them is exact.
 #[test]
-fn columns_of_every_kind_are_the_same_by_each_protocol() {
+fn mysql_column_values_are_equal_in_both_protocols() {
     let statements = [
         read("SELECT * FROM k WHERE i = ?", &[Type::Int], ResultKind::Columns),
         write(
@@ -202,7 +202,7 @@ fn columns_of_every_kind_are_the_same_by_each_protocol() {
 }
 
 #[test]
-fn integers_of_every_kind_are_numbers() {
+fn mysql_integer_results_of_every_type_are_numbers() {
     let number = |sql: &str| read(sql, &[], ResultKind::Number);
     let statements = [
         number("SELECT t FROM n"),
@@ -242,7 +242,7 @@ fn integers_of_every_kind_are_numbers() {
 }
 
 #[test]
-fn a_procedure_is_called_and_may_return_rows_or_none() {
+fn called_procedure_may_return_rows_or_nothing() {
     let sql = "DROP TABLE IF EXISTS c; CREATE TABLE c (a INT); INSERT INTO c VALUES (1), (2), (3);
         DROP PROCEDURE IF EXISTS several; DROP PROCEDURE IF EXISTS one;
         CREATE PROCEDURE several(IN least INT) SELECT a FROM c WHERE a >= least ORDER BY a;
@@ -283,7 +283,7 @@ fn add(amount: i64, id: i64) -> [Value<'static>; 2] {
 }
 
 #[test]
-fn what_is_committed_stays_and_what_is_rolled_back_was_never_there() {
+fn committed_rows_persist_and_rolled_back_rows_do_not() {
     on_each_protocol(ACCOUNTS, &accounts(), |server, session| {
         let outside = || server.sql("SELECT GROUP_CONCAT(v ORDER BY id) FROM a");
         session.begin(Isolation::Platform);
@@ -310,7 +310,7 @@ fn what_is_committed_stays_and_what_is_rolled_back_was_never_there() {
 }
 
 #[test]
-fn a_transaction_sees_of_others_what_its_isolation_says() {
+fn isolation_determines_which_changes_a_transaction_sees() {
     let statements = accounts();
     on_each_protocol(ACCOUNTS, &statements, |server, session| {
         let mut sees = |isolation| {
@@ -332,7 +332,7 @@ fn a_transaction_sees_of_others_what_its_isolation_says() {
 }
 
 #[test]
-fn a_deadlock_is_retryable_and_its_transaction_can_be_rolled_back() {
+fn deadlock_is_retryable_and_transaction_can_be_rolled_back() {
     on_each_protocol(ACCOUNTS, &accounts(), |server, session| {
         let target = target_at(&server.url());
         let mut other = target.session(&setup(accounts().to_vec())).unwrap();
@@ -365,7 +365,7 @@ fn a_deadlock_is_retryable_and_its_transaction_can_be_rolled_back() {
 }
 
 #[test]
-fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
+fn values_that_cannot_be_bound_are_fatal_and_not_sent() {
     on_each_protocol(ACCOUNTS, &accounts(), |_, session| {
         let mut refused = |statement, values: &[Value<'_>]| {
             let error = session.execute(statement, values).unwrap_err();
@@ -384,7 +384,7 @@ fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
 }
 
 #[test]
-fn statements_that_cannot_be_prepared_say_which_and_why() {
+fn unpreparable_statement_error_gives_name_and_reason() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let refused = |statement: Statement| target.session(&setup(vec![statement])).err().unwrap();
@@ -403,7 +403,7 @@ fn statements_that_cannot_be_prepared_say_which_and_why() {
 
 /// The method's own statements are statements like any other, and those of a transaction are steps of it.
 #[test]
-fn commits_are_those_that_the_server_counts() {
+fn acknowledged_commits_match_mysql_server_count() {
     let settings: [&[(&str, &str)]; 2] =
         [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
     for settings in settings {

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn two_task_names_the_database_where_the_url_does_not() {
+    fn two_task_supplies_the_database_missing_from_the_url() {
         for (two_task, located) in [
             ("PROD.WORLD", "oracle://me@/PROD.WORLD"),
             ("db1:1600/bench", "oracle://me@db1:1600/bench"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_other_clients_are_named() {
+    fn ignored_oracle_client_settings_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let text =
             "# SSL_VERSION = 1.2\nsqlnet.encryption_client = REQUIRED\nNAMES.DIRECTORY_PATH=(TNSNAMES)\n";

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_becomes_a_descriptor() {
+    fn oracle_url_becomes_a_connect_descriptor() {
         for (url, descriptor) in [
             (
                 "oracle://me@db1/bench",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn one_instance_is_named_by_its_name_or_its_sid() {
+    fn single_instance_is_detected_from_instance_or_sid() {
         for (url, one) in [
             ("oracle://me@db1/bench", false),
             ("oracle://me@db1/bench?instance=orcl1", true),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_driver_takes_every_descriptor() {
+    fn driver_accepts_every_connect_descriptor() {
         for url in ["oracle://me@db1/bench", "oracle://me@[fe80::1]/?sid=ORCL&protocol=tcps"] {
             let string = read(url).unwrap().connect_string();
             let config = oracledb::Config::default().set_connect_string(&string).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_beside_the_place_are_read() {
+    fn oracle_url_parameters_are_read() {
         let config = read(
             "oracle://me@db1/b?connect-timeout=3&call-timeout=60&tablespace=bench_ts&index-logging=off&wallet=/w",
         )
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_sessions_have_a_limit_unless_the_url_says_none() {
+    fn session_calls_have_default_timeout_unless_disabled() {
         let limits = |parameters: &str| {
             let config = read(&format!("oracle://me@db1/b{parameters}")).unwrap();
             assert_eq!(config.for_sessions().call_timeout, config.session_call_timeout);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_with_what_can() {
+    fn invalid_parameter_error_lists_allowed_values() {
         for (url, named, allowed) in [
             ("oracle://db1/b", "no user", "USER@HOST"),
             ("oracle://me@db1/", "no service", "/SERVICE"),

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_did_is_not_the_runs_even_when_they_have_gone() {
+    fn foreign_activity_is_excluded_after_its_session_ended() {
         let mut activity = OracleForeignActivity::default();
         activity.note(&row(["7,1", "session logical reads", "500"]));
         let begin = own(&activity, 10_000);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_database_does_not_tell_is_nobodys() {
+    fn foreign_activity_is_absent_without_session_statistics() {
         let mut snapshot = Snapshot::default();
         OracleForeignActivity::default().fill(&mut snapshot);
         assert!(snapshot.own.is_empty());

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_become_distributions_by_event() {
+    fn wait_buckets_become_histograms_by_event() {
         let row = |event: &str, us: &str, waits: &str| {
             TextRow([event, us, waits].map(|t| Some(t.to_owned())).to_vec())
         };

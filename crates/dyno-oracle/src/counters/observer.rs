@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_are_added_up_and_kept_apart() {
+    fn cluster_counters_are_summed_and_kept_per_instance() {
         let mut snapshot = Snapshot::default();
         note(&mut snapshot, "sysstat", &row(&["1", "user commits", "10"]));
         note(&mut snapshot, "sysstat", &row(&["2", "user commits", "5"]));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_files_are_filed_by_class_and_type() {
+    fn events_and_files_are_stored_by_class_and_type() {
         let mut snapshot = Snapshot::default();
         note_event(&mut snapshot, "event", &row(&["0", "log file sync", "Commit", "7", "3500"]));
         note_file(&mut snapshot, &row(&["0", "Data File", "4", "3", "2", "1", "9", "8"]));

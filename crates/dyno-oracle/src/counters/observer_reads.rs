@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn own_reads_are_those_of_observer_and_sampler_together() {
+    fn observer_reads_sum_observer_and_sampler() {
         let mut reads = OracleObserverReads::default();
         assert_eq!(logical_reads(&reads), None, "nobody was seen");
         reads.note(&row(["7,1", "session logical reads", "500"]));

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn read_time_is_that_of_sessions_waiting_for_blocks() {
+    fn read_time_covers_only_sessions_waiting_for_blocks() {
         let values = [
             ("event.User I/O.db file sequential read.us", 100.0),
             ("event.User I/O.cell single block physical read.us", 10.0),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_container_background_work_is_the_instances() {
+    fn pdb_background_writes_come_from_instance_counters() {
         let values = [
             ("sysstat.redo writes", 0.0),
             ("sysstat.redo size", 10.0),

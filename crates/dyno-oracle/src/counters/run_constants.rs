@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_object_has_a_mark() {
+    fn schema_objects_are_identified_by_id_and_ddl_time() {
         let mut snapshot = Snapshot::default();
         let cells = ["INDEX", "MINE", "7001", "2026-03-21 14:25:01"].map(|cell| Some(cell.to_owned()));
         note(&mut snapshot, &TextRow(cells.to_vec()));

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_views_are_those_of_the_surroundings() {
+    fn queried_views_match_rac_and_container() {
         assert_eq!(
             views(false, 0),
             [
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_instance_is_never_asked_for_a_containers_rows() {
+    fn instance_views_are_never_queried_for_container_rows() {
         for con_id in [0, 3] {
             for source in (OracleInstanceContext { rac: true, con_id }).sources() {
                 let wanted = if source.name.starts_with("instance.") { 0 } else { con_id };
@@ -225,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn grants_name_the_object_behind_a_view() {
+    fn grants_name_the_base_object_of_a_view() {
         assert_eq!(granted_name("gv$con_sysstat"), "GV_$CON_SYSSTAT");
     }
 
     #[test]
-    fn instances_are_told_apart_only_where_there_are_several() {
+    fn instance_id_is_queried_only_in_a_cluster() {
         for (rac, inst) in [(true, "SELECT inst_id AS inst"), (false, "SELECT 0 AS inst")] {
             for source in (OracleInstanceContext { rac, con_id: 3 }).sources() {
                 let sql = source.sql();

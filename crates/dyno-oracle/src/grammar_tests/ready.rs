@@ -62,7 +62,7 @@ pub(super) fn statements() -> Vec<Sent> {
 }
 
 #[test]
-fn they_are_those_of_orders_too() {
+fn grammar_statements_include_order_entry() {
     let all = statements();
     let texts = |words: &str| all.iter().filter(|one| one.sql.contains(words)).count();
     assert!(texts("FROM dual") == 1 && texts("FETCH FIRST 1 ROW ONLY") == 3, "{}", all.len());

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_calibration_has_all_its_figures_or_is_none() {
+    fn incomplete_io_calibration_is_absent() {
         let row = |ended: Option<&str>| {
             let figures = ["12500", "1830", "410", "3"].map(|figure| Some(figure.to_owned()));
             TextRow(figures.into_iter().chain([ended.map(str::to_owned)]).collect())

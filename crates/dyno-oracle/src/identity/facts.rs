@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn privileges_depend_on_what_the_workload_creates() {
+    fn oracle_privileges_depend_on_created_object_kinds() {
         let needed = |created_kinds: &[&'static str], bulk| {
             let custom = CustomNeeds {
                 created_kinds: created_kinds.iter().copied().collect(),

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn services_of_one_database_count_the_same() {
+    fn services_of_one_database_share_counters() {
         let cluster = [("orcl1", "db1.example.com"), ("orcl2", "db2.example.com")];
         let [all, same] = [(); 2].map(|()| seen("ORCL", Some("BENCH"), &cluster));
         let [one, two] = [("orcl1", "db1"), ("orcl2", "DB2")].map(|at| seen("ORCL", Some("BENCH"), &[at]));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn standbys_and_what_is_open_for_reads_take_reads_only() {
+    fn standby_and_read_only_databases_accept_only_reads() {
         for (role, database, container, word) in [
             ("PRIMARY", Some("READ WRITE"), Some("READ WRITE"), None),
             ("PRIMARY", None, None, None),

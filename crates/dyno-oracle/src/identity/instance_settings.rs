@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_setting_has_its_consequence() {
+    fn instance_settings_have_expected_severity() {
         let sga = ("sga_target", "68719476736");
         for (check, set, usual, severity, words) in [
             ("huge_pages", &[("memory_target", "1073741824")][..], &[][..], Warn, "cannot use huge pages"),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn log_switches_are_a_rate_and_only_of_runs_that_write() {
+    fn log_switch_rate_is_reported_only_for_writing_runs() {
         let with_redo_used = |used| OraclePreflightFacts { redo_used: used, ..facts("PRIMARY") };
         let (often, seldom) = (
             find(&with_redo_used(Some((3, 600))), "log_switches"),
@@ -285,12 +285,12 @@ mod tests {
     }
 
     #[test]
-    fn systems_without_huge_pages_have_no_finding_about_them() {
+    fn huge_page_finding_is_omitted_where_unsupported() {
         assert!(huge_pages(&with(&[], &[("cpu_count", "4")]), 100).is_none());
     }
 
     #[test]
-    fn direct_nfs_is_named_where_it_serves_files() {
+    fn direct_nfs_is_reported_if_it_serves_files() {
         let nfs = |servers| OraclePreflightFacts { nfs_servers: servers, ..facts("PRIMARY") };
         assert!(direct_nfs(&nfs(None)).is_none() && direct_nfs(&nfs(Some(0))).is_none());
         assert!(direct_nfs(&nfs(Some(2))).unwrap().found.contains("from 2 mounts"));

@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_query_for_the_version_is_that_of_the_release() {
+    fn version_query_matches_the_release() {
         assert!(version_sql(19).contains("banner_full") && version_sql(23).contains("banner_full"));
         assert!(!version_sql(12).contains("banner_full"));
     }
 
     #[test]
-    fn banners_are_told_in_short() {
+    fn oracle_banner_is_shortened() {
         for (banner, short) in [
             (
                 "Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production\nVersion 19.21.0.0.0",

@@ -114,7 +114,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_cache_is_what_it_is_now_and_large_packets_are_warned_of() {
+    fn current_cache_size_is_reported_and_large_packets_warned() {
         let needs = WorkloadNeeds::of_block_workload(&plan(&[]));
         let advice_for = |bytes| {
             advise(&OraclePreflightFacts { buffer_cache: bytes, ..facts("PRIMARY") }, &plan(&[]), &needs)
@@ -127,7 +127,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn findings_follow_what_the_workload_does_and_uses() {
+    fn preflight_findings_depend_on_the_workload() {
         let block = |sets: &[&str]| WorkloadNeeds::of_block_workload(&plan(sets));
         let (updates, inserts) = ("workload.update_pct=20", "workload.insert_pct=10");
         for (name, needs, sets, writes, on_standby) in [
@@ -162,7 +162,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn missing_rights_fail_only_where_test_tables_are_loaded() {
+    fn missing_privileges_fail_only_when_loading_test_tables() {
         let lacking = OraclePreflightFacts { missing_privileges: vec!["CREATE TABLE"], ..facts("PRIMARY") };
         let severity = |needs: &WorkloadNeeds| {
             let advice = advise(&lacking, &plan(&[]), needs);

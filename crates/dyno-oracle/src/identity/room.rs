@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secondary_key_takes_room_in_an_index_only() {
+    fn secondary_key_adds_only_index_space() {
         let spec = |secondary| DataSpec {
             schemas: 2,
             rows: 1_000,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn inserts_have_room_or_it_is_said() {
+    fn insert_space_shortage_is_reported() {
         let plan = |sets: &[&str]| {
             let sets = sets.iter().map(|&set| set.to_owned()).collect();
             let target = Some("oracle://u@h/s".to_owned());

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shapes_a_run_is_kept_and_secrets_are_not_shown() {
+    fn relevant_settings_are_kept_and_secrets_hidden() {
         let row = |name: &str, value: &str, default: &str| {
             TextRow([name, value, default].map(|text| Some(text.to_owned())).to_vec())
         };

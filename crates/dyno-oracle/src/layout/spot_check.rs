@@ -157,21 +157,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_in_the_order_of_their_rowids() {
+    fn block_number_is_decoded_from_rowid() {
         assert_eq!(block_of("AAAR3sAAEAAAACXAAA"), Some(4 << 36 | 151));
         assert_eq!(block_of("AAAR3sAAEAAAACYAAA"), Some(4 << 36 | 152));
         assert_eq!(block_of("short"), None);
     }
 
     #[test]
-    fn samples_are_shares_that_the_database_takes() {
+    fn sample_percentage_stays_within_database_limits() {
         assert_eq!(sample_pct(1), "99.000000");
         assert_eq!(sample_pct(64_000), "0.100000");
         assert_eq!(sample_pct(u64::MAX), "0.000001");
     }
 
     #[test]
-    fn indexes_are_those_of_the_load_and_no_more() {
+    fn missing_or_extra_indexes_are_reported() {
         let index = |name: &str, column| (name.to_owned(), column);
         let row = |cells: [&str; 3]| TextRow(cells.map(|cell| Some(cell.to_owned())).to_vec());
         let main = row(["DYNO_ROWS_1_CUSTID", "CUSTID", "VALID"]);

@@ -73,7 +73,7 @@ mod tests {
     use dyno_engine::data::TEXT_COLUMNS;
 
     #[test]
-    fn a_row_fits_into_the_smallest_block_and_fills_more_than_pctfree_leaves() {
+    fn row_fits_smallest_block_and_exceeds_space_left_by_pctfree() {
         // Up to 110 bytes of header and row directory, 3 of row header, 2 of length and 22 per number, 1 per
         // text.
         let row = 3 + 2 * 23 + TEXT_COLUMNS * (1 + CLASSIC_COLUMN_BYTES) + 2;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn block_sizes_without_room_are_refused() {
+    fn too_small_block_size_is_refused() {
         assert!(check_block_bytes(8192).is_ok());
         assert_eq!(check_block_bytes(2048).unwrap_err().kind, TargetErrorKind::Unsupported);
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_secondary_key_is_a_column_without_room_in_the_tables_of_rows() {
+    fn secondary_key_is_a_virtual_column_of_row_tables_only() {
         let [rows, scan] = [0, 1].map(|at| tables(&spec(true))[at]);
         let sec = "sec NUMBER GENERATED ALWAYS AS \
                    (CASE WHEN custid <= 500 THEN MOD(custid + 19, 20) + 1 ELSE custid END) VIRTUAL";

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_row_is_asked_for_where_there_cannot_be_more() {
+    fn single_row_is_fetched_when_query_cannot_return_more() {
         let is_one =
             |sql: &str, answer| has_one_row(&Statement::read("s", sql.to_owned(), &[Type::Int], answer));
         assert!(is_one("SELECT c2 FROM t WHERE k = :1", ResultKind::Row));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_written_as_the_sessions_formats_read_them() {
+    fn timestamps_are_written_in_session_format() {
         let moment = OracleTimestamp::new_timestamp(2026, 3, 21, 4, 5, 6, 120_000_000);
         assert_eq!(moment_text(&moment), "2026-03-21 04:05:06.12");
         assert_eq!(moment_text(&OracleTimestamp::new_date(1999, 12, 31)), "1999-12-31 00:00:00");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_query_is_executed() {
+    fn statements_without_result_set_are_not_queries() {
         let read =
             |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], ResultKind::Number));
         assert!(

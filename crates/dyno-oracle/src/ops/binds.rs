@@ -54,7 +54,7 @@ mod tests {
     const ALL: [Type; 5] = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal];
 
     #[test]
-    fn a_value_and_null_have_the_type_of_their_parameter() {
+    fn bound_value_and_null_have_their_parameter_type() {
         let values =
             [Value::Int(-1), Value::Real(0.5), Value::Text(b"a"), Value::Bytes(b"\xff"), Value::Text(b"1")];
         for values in [values, [Value::Null; 5]] {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_bound_is_fatal() {
+    fn values_that_cannot_be_bound_are_a_fatal_error() {
         for bad in
             [&[Value::Int(1)][..], &[Value::Int(1), Value::Int(1)], &[Value::Int(1), Value::Text(b"\xff")]]
         {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shown_session_names_wait_and_blocker() {
+    fn broken_call_description_names_wait_and_blocker() {
         let row = |cells: [Option<&str>; 3]| TextRow(cells.map(|cell| cell.map(str::to_owned)).to_vec());
         assert_eq!(describe_session(&row([Some("INACTIVE"), None, None])), "V$SESSION shows it INACTIVE");
         assert_eq!(

@@ -23,7 +23,7 @@ mod tests {
     use super::call_block;
 
     #[test]
-    fn a_call_is_a_block_and_tells_its_last_parameter() {
+    fn call_becomes_plsql_block_with_extra_last_parameter() {
         assert_eq!(call_block("CALL pay(:1, :2)", None), "BEGIN pay(:1, :2); END;");
         assert_eq!(call_block("call  pay(:1,\n :2)", Some(":3")), "BEGIN pay(:1,\n :2, :3); END;");
         assert_eq!(call_block("CALL pay()", Some(":1")), "BEGIN pay(:1); END;");

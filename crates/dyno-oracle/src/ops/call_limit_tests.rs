@@ -30,7 +30,7 @@ fn setup() -> SessionSetup {
 }
 
 #[test]
-fn sessions_wait_an_hour_and_loads_for_ever() {
+fn call_limit_is_one_hour_for_sessions_and_absent_for_loads() {
     let server = ScriptedOracle::start(ScriptedOptions::default(), |_| ScriptedAnswer::Done);
     let options = OpenOptions {
         password: Some(Secret::new("secret".to_owned())),

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_the_widths_that_the_blocks_cut() {
+    fn slice_list_fields_have_fixed_widths() {
         let largest = BlockOp::Update { first: 999_999_999_999, number: u64::MAX };
         let mut slices = slices();
         for (call, ops, letters) in [
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kinds_are_those_that_the_block_knows() {
+    fn slice_list_encodes_known_operation_kinds() {
         let ops = [
             BlockOp::Select { first: 1 },
             BlockOp::Lookup { key: 1 },
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_differ_by_operation() {
+    fn update_hashes_differ_by_operation() {
         let mut slices = slices();
         let ops: Vec<BlockOp> = (0..100).map(|number| BlockOp::Update { first: 1, number }).collect();
         slices.fill_list(SliceProcedure::Update, &ops);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn heavy_sets_every_column_and_lite_two() {
+    fn heavy_update_sets_every_column_and_lite_sets_two() {
         let update = |redo| OracleStatementTexts::new(3, redo, Commit::Wait, &spec(0)).update;
         let lite = update(Redo::Lite);
         assert!(lite.contains("SET ver = ver + 1, c2 = :c2, c20 = :c20\n"), "{lite}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commit_is_the_one_that_was_asked_for() {
+    fn commit_clause_matches_requested_mode() {
         let texts_for = |commit| OracleStatementTexts::new(1, Redo::Lite, commit, &spec(9));
         for (commit, words, waits) in [
             (Commit::Wait, "    COMMIT WRITE IMMEDIATE WAIT;", Some("COMMIT_WAIT = 'WAIT'")),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_go_to_schema_1_and_back() {
+    fn hot_schema_statements_target_schema_1() {
         let url = "oracle://dyno@db1/orclpdb1".parse().unwrap();
         let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(1) };
         let target = crate::open(&url, &options).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn something_is_bound_to_every_name() {
+    fn every_oracle_parameter_is_bound() {
         let all = Extra { churn: true, secondary: true, hot_schema: false };
         for commit in [Commit::Wait, Commit::Plsql] {
             let BlocksSql { statements, .. } = blocks(&of(3, all), commit);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_in_braces() {
+    fn statement_texts_contain_no_unfilled_braces() {
         for scan_rows in [9, 0] {
             let texts =
                 format!("{:?}", OracleStatementTexts::new(12, Redo::Heavy, Commit::Wait, &spec(scan_rows)));

@@ -54,7 +54,7 @@ fn reports(instances: i64, awr: AwrObserveMode) -> Vec<OwnReport> {
 }
 
 #[test]
-fn cluster_has_a_global_report_and_one_for_each_instance() {
+fn cluster_awr_has_global_and_per_instance_reports() {
     let reports = reports(2, AwrObserveMode::Awr);
     let endings: Vec<&str> = reports.iter().map(|report| report.file_ending.as_str()).collect();
     assert_eq!(endings, ["awr.html", "instance-1.awr.html", "instance-2.awr.html"]);
@@ -68,7 +68,7 @@ fn cluster_has_a_global_report_and_one_for_each_instance() {
 }
 
 #[test]
-fn single_instance_has_one_report() {
+fn awr_of_single_instance_has_one_report() {
     let reports = reports(1, AwrObserveMode::Awr);
     assert_eq!(reports.len(), 1);
     assert_eq!(

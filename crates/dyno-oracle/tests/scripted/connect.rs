@@ -94,7 +94,7 @@ fn error_from_listener(script: Script) -> TargetError {
 }
 
 #[test]
-fn a_port_where_nobody_listens() {
+fn connection_to_closed_port_is_refused_with_a_hint() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
@@ -104,14 +104,14 @@ fn a_port_where_nobody_listens() {
 }
 
 #[test]
-fn a_host_without_a_name() {
+fn unresolvable_host_name_is_reported() {
     let error = connect_error("oracle://me@no-such-host.invalid/bench", Duration::from_secs(30));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("no-such-host.invalid"), "{error}");
 }
 
 #[test]
-fn a_listener_that_never_answers_is_given_up_in_time() {
+fn unresponsive_listener_is_abandoned_at_timeout() {
     let port = listener(Script::Silent);
     let began = Instant::now();
     let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_millis(300));
@@ -121,7 +121,7 @@ fn a_listener_that_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn a_service_that_the_listener_does_not_know() {
+fn service_unknown_to_listener_is_reported() {
     let error = error_from_listener(Script::Refuse(12_514));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("no service \"bench\"") && error.message.contains("ORA-12514"), "{error}");
@@ -129,14 +129,14 @@ fn a_service_that_the_listener_does_not_know() {
 }
 
 #[test]
-fn a_sid_that_the_listener_does_not_know() {
+fn sid_unknown_to_listener_is_reported() {
     let port = listener(Script::Refuse(12_505));
     let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/?sid=OLD"), Duration::from_secs(20));
     assert!(error.message.contains("no SID \"OLD\"") && error.hint.contains("SERVICE"), "{error}");
 }
 
 #[test]
-fn other_refusals_are_told_with_their_number() {
+fn listener_refusal_message_includes_ora_number() {
     let full = error_from_listener(Script::Refuse(12_519));
     assert!(full.message.contains("ORA-12519") && full.hint.contains("processes"), "{full} {}", full.hint);
     let restricted = error_from_listener(Script::Refuse(12_526));
@@ -149,7 +149,7 @@ fn other_refusals_are_told_with_their_number() {
 }
 
 #[test]
-fn what_is_no_listener() {
+fn servers_that_are_no_oracle_listener_are_unreachable() {
     for script in [
         Script::Close,
         Script::Garbage(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
@@ -165,7 +165,7 @@ fn what_is_no_listener() {
 }
 
 #[test]
-fn a_listener_without_tls_where_tls_is_asked_for() {
+fn tcps_connection_to_listener_without_tls_fails() {
     let port = listener(Script::Close);
     let error =
         connect_error(&format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps"), Duration::from_secs(20));
@@ -173,13 +173,13 @@ fn a_listener_without_tls_where_tls_is_asked_for() {
 }
 
 #[test]
-fn a_password_is_asked_for_before_anything_is_sent() {
+fn missing_password_is_requested_before_connecting() {
     let target = target_at("oracle://me@127.0.0.1:1/bench", None, Duration::from_secs(20));
     assert_eq!(target.identify().unwrap_err().kind, TargetErrorKind::PasswordNeeded);
 }
 
 #[test]
-fn a_wallet_and_an_alias_that_are_not_there() {
+fn missing_wallet_and_unknown_alias_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     let port = listener(Script::Silent);
@@ -208,7 +208,7 @@ fn a_wallet_and_an_alias_that_are_not_there() {
 }
 
 #[test]
-fn resend_is_answered_with_the_same_request() {
+fn resend_request_is_answered_with_same_packet() {
     each_release(|options| {
         let greeting = ScriptedGreeting::Resend(2);
         let server = server(ScriptedOptions { greeting, ..options }, |_| None);
@@ -218,7 +218,7 @@ fn resend_is_answered_with_the_same_request() {
 }
 
 #[test]
-fn redirect_leads_to_the_other_server() {
+fn listener_redirect_connects_to_the_other_server() {
     each_release(|options| {
         let instance = server(options, |_| None);
         let greeting = ScriptedGreeting::Redirect(instance.port());
@@ -230,7 +230,7 @@ fn redirect_leads_to_the_other_server() {
 }
 
 #[test]
-fn server_that_never_answers_the_log_on_is_given_up() {
+fn logon_without_answer_times_out() {
     each_release(|options| {
         let greeting = ScriptedGreeting::AcceptAndHang;
         let server = server(ScriptedOptions { greeting, ..options }, |_| None);
@@ -242,7 +242,7 @@ fn server_that_never_answers_the_log_on_is_given_up() {
 }
 
 #[test]
-fn requests_in_many_packets_are_read_whole() {
+fn oracle_requests_in_many_packets_are_read_whole() {
     each_release(|options| {
         let server = server(ScriptedOptions { sdu: 512, ..options }, |_| None);
         let target = target(&server, "?sdu=512");
@@ -254,7 +254,7 @@ fn requests_in_many_packets_are_read_whole() {
 }
 
 #[test]
-fn redirect_to_a_closed_port_is_unreachable() {
+fn listener_redirect_to_closed_port_is_unreachable() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let greeting = ScriptedGreeting::Redirect(closed);
     let error = refusal(ScriptedOptions { greeting, ..ScriptedOptions::default() });
@@ -268,7 +268,7 @@ fn refusal(options: ScriptedOptions) -> TargetError {
 }
 
 #[test]
-fn a_server_that_requires_its_own_encryption_is_named_as_such() {
+fn server_requiring_native_encryption_is_reported() {
     let error = refusal(ScriptedOptions { requires_encryption: true, ..Default::default() });
     assert_eq!(error.kind, TargetErrorKind::Unsupported, "{error:?}");
     assert!(error.message.contains("requires native network encryption"), "{error:?}");
@@ -276,7 +276,7 @@ fn a_server_that_requires_its_own_encryption_is_named_as_such() {
 }
 
 #[test]
-fn an_old_password_verifier_is_named_as_such() {
+fn old_password_verifier_is_named_in_login_error() {
     let error = refusal(ScriptedOptions { has_old_verifier: true, ..Default::default() });
     assert_eq!(error.kind, TargetErrorKind::Denied, "{error:?}");
     assert!(error.message.contains("verifier of version 11 or older"), "{error:?}");

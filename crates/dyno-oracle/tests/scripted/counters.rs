@@ -66,7 +66,7 @@ fn spec() -> DataSpec {
 }
 
 #[test]
-fn what_sessions_do_is_counted_by_their_container() {
+fn session_activity_is_counted_by_its_container() {
     each_release(|options| {
         let server = container_server(options, true);
         let target = target(&server, "");
@@ -90,7 +90,7 @@ fn what_sessions_do_is_counted_by_their_container() {
 }
 
 #[test]
-fn what_a_container_does_not_show_of_the_instance_is_absent_and_not_0() {
+fn instance_counters_hidden_from_container_are_absent_not_zero() {
     each_release(|options| {
         let server = container_server(options, false);
         let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
@@ -106,7 +106,7 @@ fn what_a_container_does_not_show_of_the_instance_is_absent_and_not_0() {
 }
 
 #[test]
-fn a_view_that_fails_otherwise_is_no_missing_grant() {
+fn other_view_error_is_not_a_missing_grant() {
     each_release(|options| {
         let reason = |code, text| {
             let server = server(options, move |ScriptedCall { sql, .. }| {

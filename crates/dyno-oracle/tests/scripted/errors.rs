@@ -34,7 +34,7 @@ fn refusal_error(options: ScriptedOptions, code: u32, text: &'static str) -> Box
 }
 
 #[test]
-fn errors_are_of_their_class() {
+fn oracle_errors_have_expected_class() {
     each_release(|options| {
         for (code, text, class, expected_text) in [
             (
@@ -88,7 +88,7 @@ fn errors_are_of_their_class() {
 }
 
 #[test]
-fn a_missing_grant_is_told_with_what_is_missing() {
+fn missing_grant_error_names_the_package() {
     each_release(|options| {
         let server = server(options, |ScriptedCall { sql, .. }| {
             let text = "ORA-06550: line 2, column 15:\nPLS-00201: identifier 'SYS.DBMS_LOCK' must be declared\nORA-06550: line 2, \
@@ -102,7 +102,7 @@ fn a_missing_grant_is_told_with_what_is_missing() {
 }
 
 #[test]
-fn what_was_created_with_errors_is_refused_with_the_compilers_words() {
+fn procedure_with_compile_errors_is_refused_with_their_text() {
     each_release(|options| {
         let server = server(options, |ScriptedCall { sql, executions: binds, .. }| {
             if sql.contains("user_errors") {
@@ -131,7 +131,7 @@ fn what_was_created_with_errors_is_refused_with_the_compilers_words() {
 }
 
 #[test]
-fn sessions_have_formats_of_their_own_country() {
+fn oracle_session_sets_formats_before_first_query() {
     each_release(|options| {
         let statements = Arc::new(Mutex::new(Vec::new()));
         let keep = Arc::clone(&statements);

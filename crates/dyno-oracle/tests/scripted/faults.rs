@@ -27,7 +27,7 @@ fn asked_statement(answer: ResultKind) -> Statement {
 const EXECUTE: SessionRequest<'static> = SessionRequest::Execute(StatementId(0), &[Value::Int(1)]);
 
 #[test]
-fn a_call_that_hangs_can_be_broken_off() {
+fn hanging_call_can_be_interrupted() {
     each_release(|options| {
         let (began, has_begun) = channel();
         let server = server(options, move |ScriptedCall { sql, executions, .. }| {
@@ -56,7 +56,7 @@ fn a_call_that_hangs_can_be_broken_off() {
 }
 
 #[test]
-fn an_answer_that_ends_in_the_middle_is_a_lost_connection() {
+fn truncated_answer_is_a_lost_connection() {
     each_release(|options| {
         for bytes in [0, 1, 3, 9, 20] {
             let server =
@@ -72,7 +72,7 @@ fn an_answer_that_ends_in_the_middle_is_a_lost_connection() {
 }
 
 #[test]
-fn rows_that_end_in_the_middle_are_a_lost_connection() {
+fn truncated_rows_are_reported_as_lost_connection() {
     let rows: Vec<_> = (0..50).map(|row| text(&format!("{row:0>40}"))).collect();
     each_release(|options| {
         for bytes in [1, 30, 70, 100, 130, 2_000] {
@@ -103,7 +103,7 @@ fn blocked_server(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedO
 }
 
 #[test]
-fn call_beyond_its_limit_is_cancelled_and_its_session_looked_at() {
+fn call_timeout_cancels_call_and_describes_session() {
     for (answer, expected_text, breaks) in [
         (ScriptedAnswer::AwaitBreak, "the driver had the call cancelled", 1),
         (ScriptedAnswer::Hang, "did not end a call that was to be cancelled", 0),
@@ -144,7 +144,7 @@ fn repeating_rows(rows: usize) -> ScriptedAnswer {
 }
 
 #[test]
-fn columns_that_repeat_the_row_before_are_filled_in() {
+fn omitted_repeated_columns_are_filled_in() {
     each_release(|options| {
         let options = ScriptedOptions { leaves_out_repeats: true, ..options };
         for rows in [1, 2, 3, 4, 7, 2_500] {
@@ -167,7 +167,7 @@ fn columns_that_repeat_the_row_before_are_filled_in() {
 }
 
 #[test]
-fn catalog_rows_with_repeats_are_the_same_as_without() {
+fn catalog_rows_match_with_and_without_repeated_columns() {
     each_release(|options| {
         let identity = |leaves_out_repeats| {
             let server = server(ScriptedOptions { leaves_out_repeats, ..options }, |call| {
@@ -194,7 +194,7 @@ fn catalog_rows_with_repeats_are_the_same_as_without() {
 }
 
 #[test]
-fn rows_that_take_many_packets_are_read_whole() {
+fn oracle_rows_in_many_packets_are_read_whole() {
     each_release(|options| {
         let rows: Vec<_> = (0..3_000).map(|row| text(&format!("{row:0>40}"))).collect();
         for sdu in [512, 2_048, 8_192] {
@@ -211,7 +211,7 @@ fn rows_that_take_many_packets_are_read_whole() {
 }
 
 #[test]
-fn numbers_are_read_to_the_last_digit() {
+fn oracle_numbers_are_read_without_losing_digits() {
     each_release(|options| {
         for (value, read) in [
             (ScriptedValue::Int(i64::MAX), Value::Int(i64::MAX)),

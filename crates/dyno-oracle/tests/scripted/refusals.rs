@@ -116,17 +116,17 @@ fn assert_refusals(options: ScriptedOptions, refuse: fn(u32, &'static str) -> Sc
 }
 
 #[test]
-fn refusals_have_class_kind_message_and_hint() {
+fn oracle_errors_have_class_kind_message_and_hint() {
     each_release(|options| assert_refusals(options, ScriptedAnswer::Refused, 0));
 }
 
 #[test]
-fn refusals_behind_a_marker_are_the_same() {
+fn refusals_after_a_marker_are_reported_the_same() {
     each_release(|options| assert_refusals(options, ScriptedAnswer::RefusedByMarker, 2));
 }
 
 #[test]
-fn no_data_found_ends_a_query_and_is_no_error() {
+fn no_data_found_ends_query_without_error() {
     each_release(|options| {
         let server = server(options, |call| {
             let is_executed = call.executions[0].len() == 1;
@@ -166,7 +166,7 @@ fn refused_logons_have_kind_message_and_hint() {
 }
 
 #[test]
-fn refusals_of_the_listener_have_message_and_hint() {
+fn listener_refusals_have_message_and_hint() {
     for (number, expected_text, hint) in [
         (12_170, "ORA-12170", "SQLNET.INBOUND_CONNECT_TIMEOUT"),
         (12_514, "no service \"bench\" (ORA-12514)", "lsnrctl status"),

@@ -112,7 +112,7 @@ fn a_lookup_is_one_execution_and_one_round_trip() {
 }
 
 #[test]
-fn notices_in_front_of_answers_change_nothing() {
+fn notices_before_answers_do_not_change_results() {
     each_release(|options| {
         let server = server(ScriptedOptions { sends_notices: true, ..options }, |_| None);
         let target = target(&server, "");
@@ -134,7 +134,7 @@ fn notices_in_front_of_answers_change_nothing() {
 }
 
 #[test]
-fn columns_of_each_type_are_read() {
+fn oracle_columns_of_each_type_are_read() {
     each_release(|options| {
         let server = server(options, |call| {
             use ScriptedType::{Date, Number, Raw, Text, Timestamp};

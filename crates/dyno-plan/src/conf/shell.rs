@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_what_a_shell_makes_of_them() {
+    fn values_are_parsed_as_by_a_shell() {
         for (text, value) in [
             ("A=20", "20"),
             ("\u{feff}A=20\r\n", "20"),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn several_assignments_stand_on_one_line() {
+    fn several_assignments_on_one_line_are_read() {
         let names = |text| values(text).into_iter().map(|(name, value)| name + &value).collect::<Vec<_>>();
         let text = "A=1 B=2;C='3' # D=4\nexport E F=5 \\\n G=6\n";
         assert_eq!(names(text), ["A1", "B2", "C3", "F5", "G6"]);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fixed_value_is_told_with_its_place() {
+    fn shell_expressions_are_reported_with_their_position() {
         for (text, at, words) in [
             ("A=${B:-5}", 2, "nor is its default"),
             ("A=\"x${B}\"", 4, "variable"),

@@ -91,7 +91,7 @@ THINK_TM_MAX=.5
 ";
 
 #[test]
-fn a_file_of_2_5_becomes_the_same_load() {
+fn slob_2_5_conf_becomes_equivalent_plan() {
     let plan = plan(RANDOM);
     assert_eq!((plan.data.scale.to_string(), plan.data.scan_scale.to_string()), ("75G".into(), "50G".into()));
     assert_eq!((plan.data.load_parallel, plan.data.schemas, plan.run.sessions_per_schema), (12, 1, 8));
@@ -103,7 +103,7 @@ fn a_file_of_2_5_becomes_the_same_load() {
 }
 
 #[test]
-fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
+fn slob_import_for_oracle_sets_commit_mode_and_service() {
     let on_oracle = imported(RANDOM, &anywhere());
     let Plan { target, workload, observe, .. } = &on_oracle.plan;
     assert_eq!(target.url.to_string(), "oracle://dyno@localhost:1521/FREEPDB1");
@@ -141,7 +141,7 @@ export UPDATE_PCT RUN_TIME WORK_LOOP SCALE WORK_UNIT LOAD_PARALLEL_DEGREE REDO_S
 ";
 
 #[test]
-fn a_file_of_2_0_counts_operations() {
+fn slob_2_0_conf_limits_run_by_operations() {
     let imported = imported(OLDER, &KitImportOptions { schemas: Some(32), ..on_sqlite() });
     let plan = imported.plan;
     assert_eq!((plan.run.length(), plan.run.time), (Length::Ops(1_000), None));
@@ -152,7 +152,7 @@ fn a_file_of_2_0_counts_operations() {
 }
 
 #[test]
-fn what_a_file_leaves_out_has_the_kits_defaults() {
+fn missing_parameters_have_the_defaults_of_the_kit() {
     for text in ["REDO_STRESS=LITE\n", "REDO_STRESS=\nSCALE=''\n", "# only this\nexport WORK_UNIT=\"\"\n"] {
         let imported = imported(text, &on_sqlite());
         let Plan { data, workload, run, .. } = &imported.plan;
@@ -164,7 +164,7 @@ fn what_a_file_leaves_out_has_the_kits_defaults() {
 }
 
 #[test]
-fn shells_spellings_are_read_as_a_shell_does() {
+fn kit_configuration_is_read_with_shell_syntax() {
     for text in [
         "UPDATE_PCT=10\nWORK_UNIT=32\nSCALE=80M",
         "\u{feff}export UPDATE_PCT=10;WORK_UNIT=32 SCALE='80M' # three",
@@ -179,7 +179,7 @@ fn shells_spellings_are_read_as_a_shell_does() {
 }
 
 #[test]
-fn options_say_what_runit_gets_as_arguments() {
+fn import_options_replace_runit_arguments() {
     let options = KitImportOptions { schemas: Some(16), sessions: Some(32), ..on_sqlite() };
     let imported = imported("THREADS_PER_SCHEMA=4\n", &options);
     assert_eq!((imported.plan.data.schemas, imported.plan.run.sessions_per_schema), (16, 32));
@@ -188,7 +188,7 @@ fn options_say_what_runit_gets_as_arguments() {
 }
 
 #[test]
-fn hot_spots_and_think_time_are_taken_over() {
+fn slob_hot_spots_and_think_time_are_imported() {
     if !is_driven("workload.hot_spot_every=3") || !is_driven("workload.think_every=3") {
         return;
     }
@@ -209,7 +209,7 @@ fn hot_spots_and_think_time_are_taken_over() {
 }
 
 #[test]
-fn a_script_becomes_hooks() {
+fn slob_external_script_becomes_hooks() {
     if !is_driven("hooks.pre=date") {
         return;
     }
@@ -219,7 +219,7 @@ fn a_script_becomes_hooks() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_told() {
+fn parameters_without_counterpart_are_reported() {
     let text = "DBA_PRIV_USER=system\nDATABASE_STATISTICS_TYPE=statspack\nNO_OS_PERF_DATA=1\nDO_UPDATE_HOTSPOT=TRUE\nHOTSPOT_PCT=10\n";
     let imported = imported(text, &on_sqlite());
     for (line, parameter) in
@@ -231,7 +231,7 @@ fn what_has_no_counterpart_is_told() {
 }
 
 #[test]
-fn no_password_is_copied_or_shown() {
+fn kit_import_never_copies_or_shows_passwords() {
     let secret = "hunter2";
     for text in [
         format!("SYSDBA_PASSWD='{secret}'\nUPDATE_PCT=10\n"),
@@ -270,7 +270,7 @@ fn no_password_is_copied_or_shown() {
 }
 
 #[test]
-fn a_url_with_a_password_is_refused() {
+fn target_url_with_password_is_refused_by_slob_import() {
     let options = KitImportOptions { target: Some("postgres://u:hunter2@db1/x".into()), ..anywhere() };
     let errors = errors("UPDATE_PCT=120\n", &options);
     assert_eq!(errors.len(), 2, "{errors:#?}");
@@ -278,7 +278,7 @@ fn a_url_with_a_password_is_refused() {
 }
 
 #[test]
-fn every_error_is_told_with_its_place() {
+fn every_slob_conf_error_is_located() {
     for (line, start, words) in [
         ("UPDATE_PCT=101", "slob.conf:2:12: UPDATE_PCT = 101: out of range", "0 to 50, or 100"),
         ("UPDATE_PCT=51", "slob.conf:2:12: UPDATE_PCT = 51: not a share that SLOB takes", "0 to 50, or 100"),
@@ -352,7 +352,7 @@ fn every_error_is_told_with_its_place() {
 }
 
 #[test]
-fn values_that_do_not_go_together_name_their_parameter() {
+fn conflicting_values_name_their_parameter() {
     let options = KitImportOptions { schemas: Some(10_000), ..on_sqlite() };
     let errors = errors("SCALE=1000T\n", &options);
     assert!(errors[0].starts_with("slob.conf"), "{errors:#?}");
@@ -363,7 +363,7 @@ fn values_that_do_not_go_together_name_their_parameter() {
 }
 
 #[test]
-fn a_file_without_parameters_is_none() {
+fn slob_conf_without_parameters_is_refused() {
     for text in ["", "\n\n", "# UPDATE_PCT=10\n", "export\n"] {
         let errors = errors(text, &on_sqlite());
         assert_eq!(errors.len(), 1, "{text:?}: {errors:#?}");
@@ -372,7 +372,7 @@ fn a_file_without_parameters_is_none() {
 }
 
 #[test]
-fn the_longest_run_keeps_its_seconds() {
+fn longest_run_keeps_one_second_interval() {
     let plan = plan("RUN_TIME=2592000\n");
     assert_eq!((plan.run.length(), plan.observe.interval.to_string()), (seconds(2_592_000), "1s".into()));
 }
@@ -391,7 +391,7 @@ CREATE_BASE_TABLE=TRUE
 ";
 
 #[test]
-fn pgios_file_is_known_by_its_parameters() {
+fn pgio_file_is_recognized_by_its_parameters() {
     let pgio = import(&file("x.conf", PGIO), &anywhere()).unwrap();
     assert_eq!(pgio.kit, Kit::Pgio);
     let Plan { target, data, workload, run, .. } = &pgio.plan;
@@ -414,7 +414,7 @@ fn pgios_file_is_known_by_its_parameters() {
 }
 
 #[test]
-fn pgios_connection_becomes_a_url() {
+fn pgio_connection_string_becomes_url() {
     for (connect, url) in [
         ("bench", "postgres://localhost/bench"),
         ("bench alice", "postgres://alice@localhost/bench"),
@@ -443,7 +443,7 @@ fn pgios_connection_becomes_a_url() {
 }
 
 #[test]
-fn pgios_errors_have_their_place() {
+fn pgio_errors_name_their_position() {
     for (line, start) in [
         ("UPDATE_PCT=101", "pgio.conf:2:12: UPDATE_PCT = 101: out of range"),
         ("SCALE=1023", "pgio.conf:2:7: SCALE = 1023: out of range"),
@@ -460,7 +460,7 @@ fn pgios_errors_have_their_place() {
 }
 
 #[test]
-fn every_parameter_is_documented() {
+fn every_slob_and_pgio_parameter_is_documented() {
     let page = include_str!("../../../../docs/start/from-slob.md");
     for kit in [Kit::Slob, Kit::Pgio] {
         for name in parameters(kit) {
@@ -472,7 +472,7 @@ fn every_parameter_is_documented() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused_or_left_out_and_told() {
+fn unsupported_lines_are_refused_or_skipped_with_a_report() {
     let text = "UPDATE_PCT=20\nRUN_TIME=60\nADMIN_SQLNET_SERVICE=$tns\nsource ./other.conf\nUPDATE_PTC=30\nWORK_UNIT=64\n";
     let strict = errors(text, &on_sqlite());
     assert_eq!(strict.len(), 3, "{strict:#?}");

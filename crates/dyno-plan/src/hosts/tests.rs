@@ -9,7 +9,7 @@ fn url(text: &str) -> Result<HostUrl, HostError> {
 }
 
 #[test]
-fn urls_name_a_way_and_a_machine() {
+fn host_urls_give_scheme_and_host() {
     let ssh = url("ssh://dba@db1.example:2222").unwrap();
     assert_eq!((ssh.scheme, ssh.user.as_deref(), ssh.port), (HostScheme::Ssh, Some("dba"), Some(2_222)));
     assert_eq!(url("ssh://db_1/").unwrap().host, "db_1");
@@ -24,7 +24,7 @@ fn urls_name_a_way_and_a_machine() {
 }
 
 #[test]
-fn what_is_no_machine_is_refused_and_not_repeated() {
+fn invalid_host_url_is_refused_and_not_repeated() {
     for wrong in [
         "db1",
         "http://db1",
@@ -51,7 +51,7 @@ fn what_is_no_machine_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn a_machine_is_read_from_words() {
+fn host_spec_is_parsed_and_invalid_one_refused() {
     let spec: HostSpec = "database ssh://db1 target=2 data=/srv/my%20data".parse().unwrap();
     assert_eq!((spec.target, spec.data.as_deref()), (Some(2), Some("/srv/my data")));
     assert!(spec.is_of(1) && !spec.is_of(0));
@@ -75,7 +75,7 @@ fn a_machine_is_read_from_words() {
 }
 
 #[test]
-fn a_node_exporter_has_a_user_a_password_elsewhere_and_an_authority() {
+fn node_exporter_spec_accepts_user_password_source_and_ca() {
     let text = "database node-exporter+https://prom@db1 password_file=/run/a%20secret ca=ca.pem";
     let spec: HostSpec = text.parse().unwrap();
     assert_eq!((spec.password_file.as_deref(), spec.ca.as_deref()), (Some("/run/a secret"), Some("ca.pem")));
@@ -85,7 +85,7 @@ fn a_node_exporter_has_a_user_a_password_elsewhere_and_an_authority() {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back(
+    fn displayed_host_spec_parses_back(
         user in proptest::option::of("[a-z_][a-z0-9._-]{0,9}"),
         host in "[a-z0-9][a-z0-9._-]{0,12}|[0-9a-f]{1,4}::[0-9a-f]{1,4}",
         port in proptest::option::of(1u16..),
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+    fn host_spec_parser_survives_any_text(text in "\\PC{0,60}") {
         let _ = text.parse::<HostSpec>();
     }
 }

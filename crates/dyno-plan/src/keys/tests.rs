@@ -35,7 +35,7 @@ fn fields_of_plan() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_list_of_keys_is_the_fields_of_the_plan() {
+fn key_list_matches_plan_fields() {
     let listed: BTreeSet<_> = all().map(|key| key.path.to_owned()).collect();
     let mut fields = fields_of_plan();
     assert!(fields.remove("sweep.axes"), "axes are keys of other sections");
@@ -46,14 +46,14 @@ fn the_list_of_keys_is_the_fields_of_the_plan() {
 }
 
 #[test]
-fn keys_stand_in_the_section_of_their_path() {
+fn plan_keys_are_listed_in_their_section() {
     for section in &SECTIONS {
         assert!(section.keys.iter().all(|key| key.section() == section.name), "{}", section.name);
     }
 }
 
 #[test]
-fn a_default_is_allowed_and_is_what_a_plan_shows() {
+fn key_default_is_valid_and_shown_in_plan() {
     let plan = read_sets(&[]).unwrap();
     for key in all() {
         let shown = key.get(&plan);
@@ -67,7 +67,7 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 }
 
 #[test]
-fn an_example_is_allowed_and_changes_its_key_only() {
+fn key_example_is_valid_and_changes_only_its_key() {
     // `several_targets_are_read_from_files_and_options` tests the keys of several targets.
     let (scan, own) = ("data.scan_scale=10".to_owned(), "workload.folder=shop".to_owned());
     let left_out =
@@ -96,7 +96,7 @@ fn an_example_is_allowed_and_changes_its_key_only() {
 }
 
 #[test]
-fn every_key_is_explained() {
+fn every_plan_key_is_documented() {
     for key in all() {
         assert!(
             key.doc.ends_with('.') && !key.allowed().is_empty() && !key.example.is_empty(),
@@ -112,7 +112,7 @@ fn key_is_command(path: &str) -> bool {
 }
 
 #[test]
-fn limits_are_allowed_and_what_lies_beyond_is_not() {
+fn plan_key_limits_are_inclusive() {
     let accepted = |path: &str, value: &str| {
         let mut plan = read_sets(&[]).unwrap();
         find(path).unwrap().kind.put(&mut plan, RawValue::Text(value), ENGINES).is_ok()

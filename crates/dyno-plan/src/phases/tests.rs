@@ -8,7 +8,7 @@ fn phase(text: &str) -> RatePhase {
 }
 
 #[test]
-fn phases_read_as_they_are_written() {
+fn rate_phases_parse_and_print_consistently() {
     for (text, shown, time) in [
         ("hold 1000/s 60s", "hold 1000/s 1m", "1m"),
         ("ramp 0..1000/s 30s", "ramp 0/s..1000/s 30s", "30s"),
@@ -39,7 +39,7 @@ fn phases_read_as_they_are_written() {
 }
 
 #[test]
-fn what_is_no_phase_says_why() {
+fn invalid_phase_error_states_the_reason() {
     for (text, says) in [
         ("", "no phase"),
         ("hold 1000 60s", "\"1000\" is not a rate"),
@@ -64,7 +64,7 @@ fn what_is_no_phase_says_why() {
 }
 
 #[test]
-fn a_file_of_times_and_rates_is_read_and_its_faults_have_places() {
+fn schedule_csv_is_read_and_errors_have_positions() {
     let read = |text: &str| rows(&PlanFile { name: "load.csv".into(), text: text.into() });
     let whole = read("\u{feff}time,rate\r\n# by night\n0,100\n 1m , 500/s\n90,0\n").unwrap();
     let phase = RatePhase::Csv { file: "load.csv".into(), rows: Some(whole) };
@@ -99,7 +99,7 @@ fn any_phase() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn as_many_arrivals_are_due_by_a_moment_as_the_rate_makes(texts in prop::collection::vec(any_phase(), 1..5), lead in 0.0f64..2.0) {
+    fn rate_curve_due_count_matches_integral_of_rate(texts in prop::collection::vec(any_phase(), 1..5), lead in 0.0f64..2.0) {
         let phases: Vec<_> = texts.iter().map(|text| phase(text)).collect();
         let curve = RateCurve::of(&phases, lead);
         let total = lead + total(&phases).unwrap().0.as_secs_f64();
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn the_arrivals_are_the_area_under_the_rate(text in any_phase()) {
+    fn arrivals_equal_the_area_under_the_rate_curve(text in any_phase()) {
         let curve = RateCurve::of(&[phase(&text)], 0.0);
         let end = curve.stages()[0].end_s;
         let slices = 20_000;
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_panic_the_reader_of_phases(text in "(hold|ramp|steps|sine|csv)? ?[0-9a-z:/. ]{0,40}") {
+    fn rate_phase_parser_never_panics_and_round_trips(text in "(hold|ramp|steps|sine|csv)? ?[0-9a-z:/. ]{0,40}") {
         if let Ok(read) = text.parse::<RatePhase>() {
             prop_assert_eq!(&read.to_string().parse::<RatePhase>().unwrap(), &read);
             if read.time().is_some() { RateCurve::of(&[read], 1.0).when(3.0, &mut 0); }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_workload_has_sessions_of_its_own() {
+    fn concurrent_workloads_have_separate_sessions() {
         let plan = plan(&[
             "target.url=sqlite:a.db",
             "workload.folder=shop",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_with_a_rate_has_sessions_behind_all_others() {
+    fn transaction_with_a_rate_has_sessions_after_all_others() {
         let mut plan = plan(&[
             "target.url=sqlite:a.db",
             "workload.folder=shop",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_of_phases_is_the_first_ones() {
+    fn phase_schedule_applies_only_to_first_workload() {
         let plan = plan(&[
             "target.url=sqlite:a.db",
             "workload.folder=shop",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_other_lengths_are_refused() {
+    fn concurrent_workload_lists_of_unequal_length_are_refused() {
         let base = ["target.url=sqlite:a.db", "workload.folder=shop"];
         let with = |more: &[&'static str]| plan(&[&base[..], more].concat());
         assert_eq!(with(&["workload.beside=shop", "workload.beside_rate=5/s"]).unwrap().sessions(), 2);

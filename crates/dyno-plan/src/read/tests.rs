@@ -45,7 +45,7 @@ fn assert_error(text: &str, sets: &[&str], start: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_url_is_enough() {
+fn plan_needs_only_a_target_url() {
     let plan = read(&PlanSource { target: Some("sqlite:dyno.db".into()), ..nothing() }).unwrap();
     assert_eq!(plan.run.length(), Length::Time(TimeSpan(std::time::Duration::from_secs(60))));
     assert_eq!((plan.version, plan.data.seed, plan.workload.work_unit), (1, 42, 64));
@@ -53,7 +53,7 @@ fn a_url_is_enough() {
 }
 
 #[test]
-fn values_may_be_written_in_several_ways() {
+fn plan_values_accept_several_notations() {
     let plan = plan(
         "[data]\nscale = 1_000\nschemas = \"4\"\nseed = 0xff\nblock_size = 8192\n[workload]\nrate = \"0.5/s\"\n\
          [run]\nwarmup = '0s'\ntime = \"1s\"\n[observe]\ninterval = \"100ms\"\nwaits = \"off\"\n",
@@ -72,7 +72,7 @@ fn values_may_be_written_in_several_ways() {
 }
 
 #[test]
-fn a_value_that_is_not_allowed_says_where_and_what_is() {
+fn invalid_value_error_has_position_and_allowed_values() {
     for (line, start, words) in [
         (
             "scale = \"80Q\"",
@@ -115,7 +115,7 @@ fn a_value_that_is_not_allowed_says_where_and_what_is() {
 }
 
 #[test]
-fn a_quantity_without_a_unit_is_told_to_take_one() {
+fn quantity_without_unit_error_suggests_a_unit() {
     assert_error(
         "[run]\ntime = 30\n",
         &[],
@@ -144,7 +144,7 @@ fn a_quantity_without_a_unit_is_told_to_take_one() {
 }
 
 #[test]
-fn a_word_that_is_not_known_is_nearest_to_another() {
+fn unknown_value_error_suggests_nearest_value() {
     let text = "[workload]\ndrive = \"cleint\"\nredo = \"full\"\n";
     let errors = errors(text, &[]);
     assert!(errors[0].contains("did you mean \"client\"? allowed: `client` or `server`"), "{errors:#?}");
@@ -152,7 +152,7 @@ fn a_word_that_is_not_known_is_nearest_to_another() {
 }
 
 #[test]
-fn a_name_that_is_not_known_is_nearest_to_another() {
+fn unknown_key_error_suggests_nearest_key() {
     for (text, start, words) in [
         (
             "[workload]\nupdat_pct = 1\n",
@@ -188,7 +188,7 @@ fn a_name_that_is_not_known_is_nearest_to_another() {
 }
 
 #[test]
-fn all_errors_are_told_in_the_order_of_the_text() {
+fn all_errors_are_reported_in_text_order() {
     let errors = errors(
         "[workload]\nupdate_pct = 101\nwork_unit = 0\n[data]\nscale = \"x\"\nschemas = 0\n[run]\ntime = 5\n",
         &["data.seed=x", "observe.interval=1ms"],
@@ -209,7 +209,7 @@ fn all_errors_are_told_in_the_order_of_the_text() {
 }
 
 #[test]
-fn a_url_must_be_there_and_name_an_engine() {
+fn url_is_required_and_must_name_an_engine() {
     let missing = read(&source("", &[], None)).unwrap_err().to_string();
     assert!(
         missing.starts_with("dyno.toml: target.url: required key is missing; write url = \"sqlite:dyno.db\""),
@@ -230,14 +230,14 @@ fn a_url_must_be_there_and_name_an_engine() {
 }
 
 #[test]
-fn the_target_option_wins_over_all() {
+fn target_option_overrides_plan_and_set() {
     let source = source(URL, &["target.url=sqlite:set.db"], Some("postgresql://me@h/db"));
     assert_eq!(read(&source).unwrap().target.url.to_string(), "postgres://me@h/db");
     assert_eq!(plan("", &["target.url=sqlite:a/b.db"]).target.url.path, "a/b.db");
 }
 
 #[test]
-fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
+fn run_length_option_wins_and_two_in_one_source_fail() {
     let (time, ops) = ("[run]\ntime = \"5s\"\n", "[run]\nops_per_session = 7\n");
     let five = Length::Time(TimeSpan(std::time::Duration::from_secs(5)));
     assert_eq!(plan(time, &[]).run.length(), five);
@@ -273,7 +273,7 @@ fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
 }
 
 #[test]
-fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
+fn conflicting_values_are_reported_at_the_overriding_one() {
     for (text, sets, start, words) in [
         (
             "[workload]\nlookup_pct = 60\nscan_pct = 50\n[data]\nscan_scale = 9",
@@ -351,7 +351,7 @@ fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
 }
 
 #[test]
-fn the_version_of_the_plan_must_be_known() {
+fn unknown_plan_version_is_refused() {
     let error = read(&source(&format!("version = 2\n{URL}"), &[], None)).unwrap_err().to_string();
     assert!(
         error.starts_with("dyno.toml:1:11: version = 2: out of range; allowed: a whole number, 1"),
@@ -362,7 +362,7 @@ fn the_version_of_the_plan_must_be_known() {
 mod axes;
 
 #[test]
-fn the_host_of_an_embedded_database_is_this_one() {
+fn observe_host_is_refused_for_embedded_database() {
     assert_error(
         "",
         &["observe.host=driver"],
@@ -374,7 +374,7 @@ fn the_host_of_an_embedded_database_is_this_one() {
 }
 
 #[test]
-fn commits_wait_as_sessions_of_the_engine_can_choose() {
+fn commit_mode_is_limited_to_modes_of_the_engine() {
     for commit in ["nowait", "plsql"] {
         let set = format!("workload.commit={commit}");
         assert_error(
@@ -426,7 +426,7 @@ fn several_targets_are_read_from_files_and_options() {
 }
 
 #[test]
-fn targets_that_cannot_be_are_refused() {
+fn invalid_target_settings_are_refused() {
     let errors_of = |lines: &str| match read(&source(&format!("[target]\n{lines}"), &[], None)) {
         Ok(_) => panic!("accepted: {lines}"),
         Err(errors) => errors.to_string(),
@@ -459,7 +459,7 @@ fn targets_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_word_in_a_url_that_is_none_is_refused_with_those_that_are() {
+fn unknown_url_parameter_value_error_lists_allowed_values() {
     for (url, words) in [
         ("postgres://me@db1/bench?sslmode=maybe", "allowed: sslmode=disable, allow, prefer"),
         ("postgres://me@db1/bench?channel_binding=yes", "channel_binding=disable, prefer, require"),
@@ -482,7 +482,7 @@ fn a_word_in_a_url_that_is_none_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn one_postgres_database_is_observed_past_its_pooler() {
+fn postgres_observe_url_bypasses_the_pooler() {
     let (pooler, server) = ("postgres://me@db1:6432/bench", "target.observe_url=postgres://me@db1/bench");
     let plan = read(&source("", &[server], Some(pooler))).unwrap();
     assert_eq!(plan.target.observe_url.unwrap().to_string(), "postgres://me@db1/bench");

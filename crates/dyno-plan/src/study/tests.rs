@@ -27,7 +27,7 @@ fn errors(text: &str) -> String {
 const TWO: &str = "[target]\nurl = \"sqlite:x\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { \"workload.update_pct\" = 20 }\n";
 
 #[test]
-fn a_study_of_two_variants_has_a_plan_beside_it() {
+fn study_file_has_two_variants_and_a_plan() {
     let study = study(TWO);
     let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!((names, study.repeats, study.base), (vec!["a", "b"], 4, 0));
@@ -41,7 +41,7 @@ fn a_study_of_two_variants_has_a_plan_beside_it() {
 }
 
 #[test]
-fn axes_combine_and_the_base_comes_a_second_time() {
+fn study_axes_are_combined_and_base_variant_is_repeated() {
     let text = "[study]\nagain = true\nbase = \"xfs, 4k\"\n\
         [[variant]]\nname = \"ext4\"\naxis = \"fs\"\napply = [\"e\"]\nverify = [\"v\"]\nrevert = [\"-e\"]\nneeds = [\"root\"]\n\
         [[variant]]\nname = \"xfs\"\naxis = \"fs\"\n\
@@ -60,7 +60,7 @@ fn axes_combine_and_the_base_comes_a_second_time() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn invalid_study_is_reported_with_its_line() {
     let wrong = errors(&format!(
         "{TWO}[[variant]]\nname = \"c\"\napply = [\"x\"]\nset = {{ \"workload.updat_pct\" = 1 }}\n"
     ));
@@ -85,7 +85,7 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
-fn parameters_fill_the_plan_and_are_plain() {
+fn study_parameters_fill_plan_and_must_be_plain() {
     let text = format!("[params]\nsize = \"1G\"\nport = 5000\n{TWO}")
         .replace("sqlite:x", "sqlite:${port}${other}${STUDY}");
     let study_file = file(&text, &[("size", "2G")]);
@@ -98,7 +98,7 @@ fn parameters_fill_the_plan_and_are_plain() {
 }
 
 #[test]
-fn every_ready_study_is_read() {
+fn ready_studies_are_read() {
     for ready in READY_STUDIES {
         let study_file = StudyFile { file: ready.file(), name: ready.name.to_owned(), params: Vec::new() };
         let study = study_file.study(&METRICS).unwrap_or_else(|errors| panic!("{}: {errors}", ready.name));
@@ -115,7 +115,7 @@ fn every_ready_study_is_read() {
 
 proptest! {
     #[test]
-    fn an_order_has_every_variant_once_in_each_repeat(variants in 2usize..9, repeats in 4u32..12, seed: u64, abba: bool) {
+    fn study_order_has_each_variant_once_per_repeat(variants in 2usize..9, repeats in 4u32..12, seed: u64, abba: bool) {
         let mut spec = study(TWO);
         spec.variants = vec![spec.variants[0].clone(); variants];
         (spec.repeats, spec.seed) = (repeats, seed);
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_stops_the_reader(text in "\\PC{0,200}", name in "[a-z]{1,3}") {
+    fn study_reader_never_panics_on_any_text(text in "\\PC{0,200}", name in "[a-z]{1,3}") {
         let _ = file(&text, &[(&name, &text)]).study(&METRICS);
         let params = [(name.clone(), text.clone())].into();
         let _ = expanded(&format!("${{{name}}}${{{text}"), &params, "/s");

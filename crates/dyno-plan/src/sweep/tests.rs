@@ -28,7 +28,7 @@ fn play(plan: &Plan, throughput: impl Fn(&SweepGridPoint) -> Option<f64>) -> Vec
 }
 
 #[test]
-fn sessions_are_fastest_and_data_slowest() {
+fn sweep_varies_sessions_fastest_and_data_slowest() {
     let plan = sweep("sessions = [4, 1]\nupdate_pct = [0, 20]\nblock_size = [\"4K\", 8192]");
     let points = points(&plan, ENGINES).unwrap();
     let settings: Vec<String> = points
@@ -50,7 +50,7 @@ fn sessions_are_fastest_and_data_slowest() {
 }
 
 #[test]
-fn sessions_are_shared_out_among_the_schemas_of_the_point() {
+fn swept_sessions_are_divided_among_schemas() {
     let plan = sweep("sessions = [4, 8]\n\"data.schemas\" = [1, 4]");
     let per_schema: Vec<_> =
         points(&plan, ENGINES).unwrap().iter().map(|p| p.plan.run.sessions_per_schema).collect();
@@ -58,13 +58,13 @@ fn sessions_are_shared_out_among_the_schemas_of_the_point() {
 }
 
 #[test]
-fn an_axis_of_operations_takes_the_time_out() {
+fn axis_of_operations_removes_the_time_limit() {
     let plan = sweep("ops_per_session = [10, 20]");
     assert!(points(&plan, ENGINES).unwrap().iter().all(|p| p.plan.run.time.is_none()));
 }
 
 #[test]
-fn up_goes_up_and_up_down_comes_back() {
+fn sweep_orders_up_and_up_down_are_followed() {
     let order = |text: &str| play(&sweep(text), |_| Some(1.0)).iter().map(|s| s.point).collect::<Vec<_>>();
     assert_eq!(order("sessions = [1, 2, 3]\nrepeats = 2\norder = \"up\""), [1, 2, 3, 1, 2, 3]);
     assert_eq!(order("sessions = [1, 2, 3]\nrepeats = 2\norder = \"up-down\""), [1, 2, 3, 3, 2, 1]);
@@ -75,7 +75,7 @@ fn up_goes_up_and_up_down_comes_back() {
 }
 
 #[test]
-fn a_ramp_stops_two_steps_after_throughput_no_longer_rises() {
+fn ramp_stops_two_steps_after_throughput_stops_rising() {
     assert_eq!(saturated_at(&[100.0, 200.0, 300.0]), None);
     assert_eq!(saturated_at(&[100.0, 200.0, 201.0]), None, "one flat step may be chance");
     assert_eq!(saturated_at(&[100.0, 200.0, 201.0, 150.0]), Some(3));
@@ -85,7 +85,7 @@ fn a_ramp_stops_two_steps_after_throughput_no_longer_rises() {
 }
 
 #[test]
-fn saturation_spares_what_lies_beyond_it_in_every_repeat() {
+fn saturation_keeps_two_steps_beyond_knee_in_every_repeat() {
     for order in ["random", "up", "up-down"] {
         let plan = sweep(&format!(
             "sessions = [1, 2, 4, 8, 16, 32, 64]\nupdate_pct = [0, 50]\nrepeats = 3\nuntil = \"saturation\"\norder = \"{order}\""
@@ -134,7 +134,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn every_step_is_run_once_and_data_is_never_loaded_twice(plan in any_sweep()) {
+    fn sweep_runs_each_step_once_and_loads_each_layout_once(plan in any_sweep()) {
         let points = points(&plan, ENGINES).unwrap();
         // Without results saturation is unknown, so nothing is skipped.
         let order = play(&plan, |_| None);
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn within_a_layout_no_point_is_ahead_of_another_by_more_than_one_run(plan in any_sweep()) {
+    fn points_of_one_layout_differ_by_at_most_one_repeat(plan in any_sweep()) {
         let points = points(&plan, ENGINES).unwrap();
         let order = play(&plan, |_| None);
         for pair in order.windows(2) {
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sweep_goes_on_where_it_stopped(plan in any_sweep(), cut in 0usize..60, peak in 1u32..500) {
+    fn sweep_schedule_resumes_where_it_stopped(plan in any_sweep(), cut in 0usize..60, peak in 1u32..500) {
         let measure = |p: &SweepGridPoint| Some(f64::from(p.plan.sessions().min(peak)));
         let whole = play(&plan, measure);
         let points = points(&plan, ENGINES).unwrap();

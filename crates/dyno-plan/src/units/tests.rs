@@ -16,7 +16,7 @@ fn span_us(text: &str) -> Option<u128> {
 }
 
 #[test]
-fn sizes_are_blocks_or_bytes() {
+fn data_size_is_given_in_blocks_or_bytes() {
     for text in ["10000 blocks", "10000", " 10000 ", "10000blocks", "10000 Blocks"] {
         assert_eq!(size(text), Some(BlocksOrBytes::Blocks(BlockCount(10_000))), "{text}");
     }
@@ -30,7 +30,7 @@ fn sizes_are_blocks_or_bytes() {
 }
 
 #[test]
-fn what_is_no_size_is_refused() {
+fn invalid_sizes_are_refused() {
     for text in [
         "",
         " ",
@@ -66,7 +66,7 @@ fn what_is_no_size_is_refused() {
 }
 
 #[test]
-fn bytes_are_exact_beyond_2_to_the_53() {
+fn byte_sizes_above_2_to_the_53_are_exact() {
     assert_eq!(bytes("18446744073709551615"), Some(u64::MAX));
     assert_eq!(bytes("18446744073709551615B"), Some(u64::MAX));
     assert_eq!(bytes("18446744073709551616"), None);
@@ -90,7 +90,7 @@ fn durations_need_a_unit() {
 }
 
 #[test]
-fn rates_are_per_second_and_above_zero() {
+fn rates_must_be_per_second_and_above_zero() {
     assert_eq!("5000/s".parse(), Ok(Rate(5_000.0)));
     assert_eq!("0.5 /s".parse(), Ok(Rate(0.5)));
     for text in ["5000", "0/s", "0.0/s", "-1/s", "nan/s", "inf/s", "1e3/s", "/s", "1000000000000/s", "5/m"] {
@@ -99,7 +99,7 @@ fn rates_are_per_second_and_above_zero() {
 }
 
 #[test]
-fn an_error_names_the_text_and_what_is_allowed() {
+fn size_error_names_input_and_allowed_units() {
     let error = "80Q".parse::<BlocksOrBytes>().unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -109,7 +109,7 @@ fn an_error_names_the_text_and_what_is_allowed() {
 
 proptest! {
     #[test]
-    fn bytes_round_trip(exact: u64, shift in 0u32..64) {
+    fn byte_sizes_round_trip(exact: u64, shift in 0u32..64) {
         for bytes in [Bytes(exact), Bytes(exact >> shift), Bytes(exact >> shift << shift)] {
             prop_assert_eq!(bytes.to_string().parse(), Ok(bytes));
             prop_assert_eq!(BlocksOrBytes::Bytes(bytes).to_string().parse(), Ok(BlocksOrBytes::Bytes(bytes)));
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn spans_round_trip(ns in 0u64..SPAN_NS_END as u64, unit in 0usize..TIMES.len()) {
+    fn time_spans_round_trip(ns in 0u64..SPAN_NS_END as u64, unit in 0usize..TIMES.len()) {
         let whole_units = ns - ns % TIMES[unit].1;
         for span in [ns, whole_units].map(|ns| TimeSpan(Duration::from_nanos(ns))) {
             prop_assert_eq!(span.to_string().parse(), Ok(span));
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn rates_round_trip(bits: u64) {
+    fn rate_values_round_trip(bits: u64) {
         let rate = Rate(f64::from_bits(bits));
         if rate.0 > 0.0 && rate.0 < 1e12 {
             prop_assert_eq!(rate.to_string().parse(), Ok(rate));
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in ".*", number in "[0-9.]{0,50}", unit in "(B|K|KiB|T|blocks|ns|ms|s|h|/s)?") {
+    fn unit_parsers_never_panic_on_any_text(text in ".*", number in "[0-9.]{0,50}", unit in "(B|K|KiB|T|blocks|ns|ms|s|h|/s)?") {
         for text in [text, format!("{number}{unit}")] {
             let _ = text.parse::<Bytes>();
             let _ = text.parse::<BlocksOrBytes>();

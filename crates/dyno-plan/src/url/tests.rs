@@ -22,7 +22,7 @@ fn server(user: Option<&str>, host: Option<&str>, port: Option<u16>, path: &str)
 }
 
 #[test]
-fn a_file_is_all_after_sqlite() {
+fn sqlite_url_path_is_all_text_after_scheme() {
     for (text, path) in [
         ("sqlite:dyno.db", "dyno.db"),
         ("sqlite::memory:", ":memory:"),
@@ -47,7 +47,7 @@ fn a_file_is_all_after_sqlite() {
 }
 
 #[test]
-fn a_server_has_user_host_port_and_database() {
+fn server_url_has_user_host_port_and_database() {
     for (text, url) in [
         ("postgres://dyno@db1:5433/bench", server(Some("dyno"), Some("db1"), Some(5433), "bench")),
         ("postgresql://db1/bench", server(None, Some("db1"), None, "bench")),
@@ -67,14 +67,14 @@ fn a_server_has_user_host_port_and_database() {
 }
 
 #[test]
-fn a_scheme_of_no_engine_is_read_without_rules_of_its_own() {
+fn url_of_unknown_scheme_is_read_without_engine_rules() {
     assert_eq!(read("Script:a/b?x=1").path, "a/b");
     assert_eq!(read(&read("script:a/b?x=1").to_string()), read("script:a/b?x=1"));
     assert_eq!(read("mysql://u@h:3306/db").port, Some(3306));
 }
 
 #[test]
-fn parameters_keep_their_order() {
+fn url_parameters_keep_their_order() {
     let url = read("postgres:///db?host=/run/postgresql&&b=1&a=%26%3D2&empty");
     assert_eq!(url.param("host"), Some("/run/postgresql"));
     assert_eq!((url.param("a"), url.param("empty"), url.param("none")), (Some("&=2"), Some(""), None));
@@ -83,7 +83,7 @@ fn parameters_keep_their_order() {
 }
 
 #[test]
-fn what_cannot_be_read_says_which_part() {
+fn invalid_url_error_names_the_faulty_part() {
     for (text, word) in [
         ("dyno.db", "has no engine"),
         ("", "has no engine"),
@@ -120,7 +120,7 @@ fn what_cannot_be_read_says_which_part() {
 }
 
 #[test]
-fn a_password_is_refused_wherever_it_stands() {
+fn password_in_url_is_refused_at_any_position() {
     for text in [
         "postgres://u:hunter2@h/db",
         "postgres://u:@h/db",
@@ -148,7 +148,7 @@ fn a_password_is_refused_wherever_it_stands() {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back_as_the_same_url(text in "(sqlite:|postgres://|postgresql://|x:|)([a-z%:/@?&=#\\[\\], é]|%2[05F]){0,30}") {
+    fn displayed_url_parses_back_to_the_same_url(text in "(sqlite:|postgres://|postgresql://|x:|)([a-z%:/@?&=#\\[\\], é]|%2[05F]){0,30}") {
         for engines in [ENGINES, Engines::default()] {
             if let Ok(url) = TargetUrl::read(&text, engines) {
                 prop_assert_eq!(url.to_string().parse(), Ok(url.clone()));
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn every_part_may_hold_any_text(
+    fn url_parts_with_any_text_round_trip(
         user in "[^\\x00]{1,12}",
         host in "[^\\x00,\\[\\]]{1,12}",
         port in 1u16..,
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics_and_no_error_repeats_it(text in ".*", secret in "[a-z0-9/?#%:]{0,6}Qz7[a-z0-9/?#%:@]{0,6}") {
+    fn url_parser_never_panics_or_repeats_secret_in_error(text in ".*", secret in "[a-z0-9/?#%:]{0,6}Qz7[a-z0-9/?#%:@]{0,6}") {
         let _ = (text.parse::<TargetUrl>(), TargetUrl::read(&text, ENGINES));
         for url in [
             format!("postgres://u:{secret}@h/db"),
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn two_values_of_one_parameter_are_refused() {
+fn duplicate_url_parameter_is_refused() {
     for url in [
         "postgres://u@h/d?sslmode=require&sslmode=disable",
         "postgres://u@h/d?sslmode=disable&x=1&ssl%6dode=disable",

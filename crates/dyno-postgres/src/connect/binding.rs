@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_the_one_that_signed() {
+    fn channel_binding_hash_matches_certificate_signature() {
         let p256 = certificate(&PKCS_ECDSA_P256_SHA256);
         assert_eq!(server_end_point(&p256), Some(Sha256::digest(&p256).to_vec()));
         let p384 = certificate(&PKCS_ECDSA_P384_SHA384);
@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(der: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(der: Vec<u8>) {
             server_end_point(&der);
         }
     }

@@ -21,7 +21,7 @@ fn tcp(host: &str, port: u16) -> Address {
 }
 
 #[test]
-fn the_url_alone_says_everything() {
+fn url_alone_determines_the_connection_config() {
     let config = read("postgres://me@db1:6543/bench?sslmode=disable", nothing).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("me", "bench", 6543));
     assert_eq!(config.addresses, [tcp("db1", 6543)]);
@@ -29,7 +29,7 @@ fn the_url_alone_says_everything() {
 }
 
 #[test]
-fn what_is_missing_has_libpqs_defaults() {
+fn missing_parameters_have_libpq_defaults() {
     let config = read("postgres://me@/", nothing).unwrap();
     assert_eq!(
         (config.database.as_str(), config.port, config.ssl_mode),
@@ -40,7 +40,7 @@ fn what_is_missing_has_libpqs_defaults() {
 }
 
 #[test]
-fn variables_fill_up_and_the_url_wins() {
+fn environment_fills_gaps_and_url_takes_precedence() {
     fn environment(name: &str) -> Option<String> {
         let value = match name {
             "PGUSER" => "them",
@@ -72,7 +72,7 @@ fn variables_fill_up_and_the_url_wins() {
 }
 
 #[test]
-fn a_socket_directory_is_a_host() {
+fn socket_directory_is_accepted_as_host() {
     for url in ["postgres://me@%2Ftmp%2Fpg:6000/db", "postgres://me@/db?host=/tmp/pg&port=6000"] {
         let config = read(url, nothing).unwrap();
         assert_eq!(
@@ -83,14 +83,14 @@ fn a_socket_directory_is_a_host() {
 }
 
 #[test]
-fn an_address_spares_the_lookup_and_keeps_the_name() {
+fn hostaddr_skips_lookup_and_keeps_host_name() {
     let config = read("postgres://me@db1/db?hostaddr=::1", nothing).unwrap();
     let address = Some("::1".parse().unwrap());
     assert_eq!(config.addresses, [Address::Tcp("db1".to_owned(), 5432, address)]);
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_what_can() {
+fn invalid_parameter_error_lists_allowed_values() {
     for (params, named, allowed) in [
         ("sslmode=maybe", "maybe", "verify-full"),
         ("colour=red", "colour", "sslmode"),
@@ -143,7 +143,7 @@ fn place(config: &PostgresConnectConfig) -> String {
 }
 
 #[test]
-fn service_fills_up_behind_the_url_and_before_the_environment() {
+fn service_ranks_between_url_and_environment() {
     let config = read(
         "postgres:///",
         environment!("HOME" = HOME, "PGSERVICE" = "bench", "PGUSER" = "them", "PGDATABASE" = "theirs"),
@@ -160,7 +160,7 @@ fn service_fills_up_behind_the_url_and_before_the_environment() {
 }
 
 #[test]
-fn service_files_are_searched_in_libpqs_order() {
+fn service_files_are_searched_in_libpq_order() {
     // The user's file is read first; the system's file supplies missing services.
     let config = read(
         "postgres:///?service=wide",
@@ -185,7 +185,7 @@ fn service_files_are_searched_in_libpqs_order() {
 }
 
 #[test]
-fn every_variable_of_libpq_is_honored_or_refused() {
+fn libpq_variables_are_honored_or_refused() {
     type Variables = fn(&str) -> Option<String>;
     let refused: [(Variables, &str); 15] = [
         (environment!("PGPORT" = "soon"), "PGPORT"),
@@ -238,13 +238,13 @@ fn every_variable_of_libpq_is_honored_or_refused() {
 }
 
 #[test]
-fn url_silences_a_variable_that_cannot_be_honored() {
+fn url_parameter_overrides_unsupported_environment_variable() {
     let config = read("postgres://me@/db?gssencmode=disable", environment!("PGGSSENCMODE" = "require"));
     assert!(config.is_ok());
 }
 
 #[test]
-fn output_shows_where_connections_go() {
+fn effective_url_shows_where_connections_go() {
     let shown = |url: &str, variables| {
         let config = read(url, variables).unwrap();
         config.effective_url(&url.parse().unwrap()).to_string()

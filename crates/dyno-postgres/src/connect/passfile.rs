@@ -118,7 +118,7 @@ mod tests {
     const WANTED: [&str; 4] = ["db1", "5432", "bench", "dyno"];
 
     #[test]
-    fn fields_match_literally_or_by_star() {
+    fn passfile_fields_match_literally_or_by_star() {
         for (line, password) in [
             ("db1:5432:bench:dyno:secret", Some("secret")),
             ("*:*:*:*:secret", Some("secret")),
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_names_can_be_escaped(host in "[a-z:\\\\]{1,8}", user in "[a-z:\\\\]{1,8}", password in "[ -~]{1,12}") {
+        fn passfile_matches_any_escaped_names(host in "[a-z:\\\\]{1,8}", user in "[a-z:\\\\]{1,8}", password in "[ -~]{1,12}") {
             let escape = |text: &str| text.replace('\\', r"\\").replace(':', r"\:");
             let line = format!("{}:5432:bench:{}:{}", escape(&host), escape(&user), escape(&password));
             let matched = matching(&line, [&host, "5432", "bench", &user]);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_accept_or_refuse_methods_and_never_both() {
+    fn require_auth_lists_allow_or_deny_but_not_both() {
         let accepts = |text: &str, method| RequireAuth::parse(text).map(|list| list.accepts(method));
         assert_eq!(accepts("scram-sha-256,md5", "md5"), Some(true));
         assert_eq!(accepts("scram-sha-256, md5", "password"), Some(false));

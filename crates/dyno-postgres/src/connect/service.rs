@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn service_has_its_own_group_and_the_first_value_of_each_name() {
+    fn service_uses_own_group_and_first_value_of_each_name() {
         let text = "# mine\nhost=outside\n[benchmark]\nhost=other\n[bench]\n  host=db1  \r\nhost=db2\nport=6000\n\
                     password=a=b c\noptions=-c work_mem=64MB\n\n[bench]\nuser=late\n";
         let service = service(text, "bench").unwrap().unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn syntax_error_names_the_line_and_repeats_nothing_of_it() {
+    fn service_file_syntax_error_gives_line_number_but_not_its_text() {
         for (line, problem) in [
             ("geheim", "has no `=`"),
             ("password =geheim", "no such parameter"),
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_value_on_one_line_is_read(value in "[!-~]([ -~]{0,20}[!-~])?") {
+        fn service_file_reads_any_single_line_value(value in "[!-~]([ -~]{0,20}[!-~])?") {
             let text = format!("[a b]\nhost={value}\npassword={value}\n");
             let service = service(&text, "a b").unwrap().unwrap();
             prop_assert_eq!(service.value("host"), Some(value.as_str()));
@@ -158,7 +158,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused_without_a_panic(text in "[\\[\\]=#a-z \n\r]{0,80}", name in "[a-z\\]]{0,3}") {
+        fn service_file_parser_survives_any_text(text in "[\\[\\]=#a-z \n\r]{0,80}", name in "[a-z\\]]{0,3}") {
             let _ = service(&text, &name);
         }
     }

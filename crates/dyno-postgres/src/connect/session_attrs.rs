@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_accepts_what_libpq_accepts() {
+    fn session_attrs_accept_the_same_servers_as_libpq() {
         // In recovery, read-only by default, and the values that accept it.
         for (standby, read_only, accepted) in [
             ("off", "off", "any read-write primary prefer-standby"),

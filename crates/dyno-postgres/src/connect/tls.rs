@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn require_is_no_way_out_while_there_is_a_root_certificate() {
+    fn sslmode_require_is_not_suggested_with_root_certificate() {
         let is_told = |mode, has_root| certificate_hint(mode, has_root).contains("or write sslmode=require");
         assert!(is_told(PostgresSslMode::VerifyFull, false));
         for mode in [PostgresSslMode::Require, PostgresSslMode::VerifyCa, PostgresSslMode::VerifyFull] {

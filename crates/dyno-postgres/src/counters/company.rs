@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_own_nor_the_systems_is_of_others() {
+    fn activity_that_is_neither_own_nor_system_is_background() {
         let mut company = taken(&[
             (OWN, "blks_fetched", 100.0),
             (OWN, "blks_hit", 90.0),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_wrote_stays_when_it_is_gone() {
+    fn writes_of_ended_processes_stay_counted() {
         let mut company = taken(&[(BACKENDS, "wal_bytes.7.1", 81_680.0), (BACKENDS, "wal_records.7.1", 0.0)]);
         let mut snapshot = Snapshot::default();
         company.fill(&mut snapshot);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sources_are_left_to_others() {
+    fn foreign_activity_rejects_cells_of_other_sources() {
         assert!(!PostgresForeignActivity::default().accept_cell("dyno.rows", "tables", Some("1")));
     }
 }

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_filed_by_what_they_are() {
+    fn observer_cells_are_stored_by_type() {
         let (mut snapshot, mut facts) =
             (Snapshot::default(), PostgresCounterFacts::new(180_000, BTreeMap::new()));
         note(&mut snapshot, &mut facts, "pg_stat_database", "blks_hit", Some("17"));

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn own_reads_of_a_snapshot_count_from_the_next_one_on() {
+    fn observer_reads_of_snapshot_count_from_next_snapshot() {
         let mut reads = PostgresObserverReads::new();
         reads.note(&rows("180", "178"));
         assert_eq!(filled(&reads), Some((0, 0, 0)), "its own are not booked yet");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn own_reads_that_no_snapshot_tells_stay_unknown() {
+    fn observer_reads_missing_from_snapshot_stay_unknown() {
         let mut silent = PostgresObserverReads::new();
         silent.note(&[]);
         silent.note(&rows("150", "150"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_book_late_are_not_asked_for_own_reads() {
+    fn observer_reads_are_not_queried_on_versions_that_record_late() {
         assert!(source(140_000).is_none() && source(150_000).is_some());
     }
 }

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn version_18_counts_requests_and_bytes_apart() {
+    fn postgres_18_counts_requests_and_bytes_separately() {
         let io = "pg_stat_io.client_backend.relation.normal";
         let checkpointer = "pg_stat_io.checkpointer.relation.normal";
         let names: Vec<String> =
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wal_is_not_counted_among_the_tables() {
+    fn wal_io_is_not_counted_as_table_io() {
         let values = [
             ("pg_stat_io.client_backend.wal.normal.fsyncs", 7.0),
             ("pg_stat_io.client_backend.wal.normal.writes", 9.0),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn times_need_their_setting_and_come_in_microseconds() {
+    fn io_times_need_track_settings_and_are_in_microseconds() {
         let values = [("pg_stat_database.blk_read_time", 1.5), ("pg_stat_wal.wal_sync_time", 2.25)];
         let off = snapshot(150_000, &[("fsync", "on")], &values);
         assert!(reason(&off, Counter::PhysicalReadTime).contains("ALTER SYSTEM SET track_io_timing = on"));
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn syncs_that_are_no_calls_are_absent_not_zero() {
+    fn redo_syncs_are_absent_where_no_sync_call_is_made() {
         let values = [("pg_stat_wal.wal_sync", 0.0)];
         let settings = [("fsync", "on"), ("wal_sync_method", "open_datasync")];
         assert!(reason(&snapshot(150_000, &settings, &values), Counter::RedoSyncs).contains("open_datasync"));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_17_are_absent_and_before_they_are_blocks() {
+    fn read_requests_are_blocks_before_postgres_17_and_absent_in_17() {
         let values = [("pg_stat_database.blks_read", 4.0)];
         let settings = [("track_counts", "on")];
         assert_eq!(value(&snapshot(160_000, &settings, &values), Counter::PhysicalReadRequests), 4);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_without_track_counts_are_absent() {
+    fn commits_are_absent_without_track_counts() {
         let values = [("pg_stat_database.xact_commit", 4.0)];
         let counted = snapshot(150_000, &[("track_counts", "on")], &values);
         assert_eq!(value(&counted, Counter::Commits), 4);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shape_is_read_only_where_tables_are_watched() {
+    fn shape_query_exists_only_for_watched_tables() {
         let spec = |schemas| DataSpec {
             schemas,
             rows: 1,

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_is_asked_for_the_views_it_has() {
+    fn postgres_sources_match_server_version() {
         let old = [
             "server",
             "settings",

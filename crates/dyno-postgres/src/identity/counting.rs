@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_that_cannot_be_asked_are_seen_late() {
+    fn counts_lag_when_sessions_cannot_flush_them() {
         let settings = ServerSettings::default();
         let old = counting(140_000, &settings, 8_192);
         assert_eq!((old.at_edges, old.unseen_s, old.unseen_after_end_s), (false, 1.0, 1.0));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_brings_as_many_blocks_as_the_server_combines() {
+    fn blocks_per_read_request_follow_server_io_combine_limit() {
         let blocks = |settings: &ServerSettings| match counting(180_000, settings, 8_192).requests {
             BlocksPerReadRequest::Bring { blocks_max, .. } => blocks_max,
             BlocksPerReadRequest::Absent { absent } => panic!("{absent}"),

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_title_counts() {
+    fn backend_is_recognized_only_by_own_process_title() {
         let title = "postgres: main: me bench 127.0.0.1(50123) SELECT\0\0";
         assert!(is_our_backend(title, "me", "bench", "127.0.0.1(50123)"));
         assert!(!is_our_backend(title, "me", "bench", "127.0.0.1(5012)"));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parent_is_found_behind_any_name() {
+    fn parent_process_is_parsed_after_any_program_name() {
         assert_eq!(parent("812 (postgres) S 807 812 812 0 -1"), Some(807));
         assert_eq!(parent("812 (a) b) S 807 812"), Some(807));
         assert_eq!(parent("812"), None);

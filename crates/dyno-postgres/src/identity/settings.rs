@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn secret_postgres_settings_are_recognized() {
         for (name, value) in [
             ("primary_conninfo", "host=a user=b"),
             ("ssl_passphrase_command", "echo s3cret"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_understood() {
+    fn setting_units_are_parsed() {
         let settings = ServerSettings::of(&[
             ("shared_buffers", "128MB"),
             ("max_wal_size", "1GB"),

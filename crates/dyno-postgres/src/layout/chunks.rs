@@ -44,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_cover_every_row_once(sizes in prop::collection::vec(1u64..200_000, 1..5), skip in 0usize..8) {
+        fn load_chunks_cover_every_row_once(sizes in prop::collection::vec(1u64..200_000, 1..5), skip in 0usize..8) {
             let tables: Vec<TestTable> =
                 sizes.iter().map(|&rows| TestTable { prefix: "", kind: TableKind::Rows, schema: 1, rows }).collect();
             let no_chunks = ChunkPositions::new();

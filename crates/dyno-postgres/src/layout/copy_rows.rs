@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_its_key_and_columns_where_the_format_wants_them() {
+    fn copy_row_has_key_and_columns_at_format_offsets() {
         let spec = DataSpec {
             schemas: 1,
             rows: 9,

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_updates_moved_are_told_from_a_table_that_was_rewritten() {
+    fn rows_moved_by_updates_are_distinguished_from_rewritten_table() {
         let rewritten: Vec<(u64, u64)> = (1..=100).map(|key| (key, key - 1)).collect();
         assert!(sorted_fault(&rewritten).is_some() && !moved_by_updates(100, &rewritten));
         // Ten ranges of ten keys were updated; each went to the next free blocks.

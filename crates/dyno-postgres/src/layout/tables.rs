@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indexes_are_those_of_the_spec() {
+    fn index_ddl_matches_the_data_spec() {
         let spec = DataSpec {
             schemas: 1,
             rows: 5,

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_numbers_and_everything_else_is_text() {
+    fn row_reader_decodes_numbers_and_keeps_rest_as_text() {
         let mut columns = PostgresRowReader::default();
         columns.read_message(b'D', b"\0\x01\0\0\0\x01x");
         columns.read_message(b'T', &description(&[oid::INT4, oid::FLOAT8, 1700, oid::TEXT]));
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(description: Vec<u8>, row: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(description: Vec<u8>, row: Vec<u8>) {
             let mut columns = PostgresRowReader::default();
             columns.read_message(b'T', &description);
             columns.read_message(b'D', &row);

@@ -115,7 +115,7 @@ mod tests {
     use dyno_plan::{DataSpec, Redo};
 
     #[test]
-    fn heavy_sets_every_column_and_lite_two() {
+    fn heavy_update_sets_every_column_and_lite_sets_two() {
         let update = |schema, redo| {
             let spec = DataSpec {
                 schemas: 3,

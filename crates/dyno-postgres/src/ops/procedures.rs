@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn every_procedure_is_made_under_its_name() {
+    fn procedures_are_created_under_their_names() {
         let all = slice_sql(&spec(true), 12);
         assert_eq!(all.len(), 10);
         for (name, sql) in all {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_generated_reads_as_if_it_were_written() {
+    fn generated_procedure_is_readable_sql() {
         let sql = written(WRITES[0].1, Redo::Lite);
         assert!(sql.contains("\n    value_2 text;\n    value_20 text;\nBEGIN\n"), "{sql}");
         assert!(sql.contains("\n        value_2 := stamp || tails[1];\n        value_20 := lpad("), "{sql}");

@@ -137,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn values_stand_where_the_marks_stood_and_nowhere_else() {
+    fn parameters_are_replaced_outside_of_quotes_and_comments() {
         let sql = "SELECT '$1', \"a$2\", t$1.x, $$ $1 $$, $q$ '$1' $q$, $1 -- $1\n /* $1 /* $2 */ $3 */ + $2";
         let mut text = PostgresTextStatement::new(sql, &[Type::Int, Type::Text]);
         text.fill(&[Value::Int(-7), Value::Text(b"it's \\ $1")]).unwrap();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn backslashes_in_escape_strings_take_the_quote_behind_them() {
+    fn backslash_escapes_quote_in_escape_strings() {
         for (sql, count) in [
             (r"SELECT E'it\'s', $1", 1),
             (r"SELECT e'\\', $1, E'a''b\'$9', $2", 2),
@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_whatever_the_text(sql in "[ a$1-2'\"/*\n-]{0,40}") {
+        fn placeholder_split_never_grows_the_text(sql in "[ a$1-2'\"/*\n-]{0,40}") {
             let whole: usize = pieces(&sql).iter().map(String::len).sum();
             prop_assert!(whole <= sql.len());
         }

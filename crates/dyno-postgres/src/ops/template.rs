@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_take_the_width_of_the_server_and_keep_its_range() {
+    fn integers_use_server_width_and_are_range_checked() {
         let (int, real) = (Type::Int, Type::Real);
         let types = [int, int, int, int, int, real, real, real];
         let oids =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn values_land_in_their_slots() {
+    fn bind_template_places_values_in_their_slots() {
         let mut template = declared(Vec::new(), "u", &[Type::Int, Type::Text], Ending::FlushSync);
         template.fill(&[Value::Int(7), Value::Text(b"abcd")]).unwrap();
         let bind =
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_other_types_are_refused() {
+    fn values_of_wrong_type_are_refused() {
         let mut template = declared(Vec::new(), "u", &[Type::Int, Type::Text], Ending::Sync);
         for values in [
             &[Value::Int(1)][..],
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_patched_is_what_is_built_anew(
+        fn patched_bind_message_equals_rebuilt_one(
             all in prop::collection::vec((prop::option::of(any::<i64>()), value(), value()), 1..20),
         ) {
             let types = [Type::Int, Type::Text, Type::Literal];

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_become_numbers() {
+    fn version_strings_become_numbers() {
         assert_eq!(version_num("15.19 (Debian 15.19-0+deb12u1)"), 150_019);
         assert_eq!(version_num("18.4"), 180_004);
         assert_eq!(version_num("19devel"), 190_000);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn command_tags_count_rows() {
+    fn command_tag_yields_row_count() {
         assert_eq!(message_rows(b"UPDATE 12\0"), 12);
         assert_eq!(message_rows(b"INSERT 0 1200\0"), 1200);
         assert_eq!(message_rows(b"COPY 7\0"), 7);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_an_error_are_kept() {
+    fn postgres_error_fields_are_kept() {
         let body = b"SERREUR\0VERROR\0C42501\0Mpermission denied\0Ddetail\0Hhint\0P17\0\0";
         let error = PostgresError::read(body);
         assert_eq!((error.severity.as_str(), error.code.as_str()), ("ERROR", "42501"));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_follow_the_sqlstate() {
+    fn postgres_error_class_follows_sqlstate() {
         for code in ["40001", "40P01", "55P03"] {
             assert_eq!(server(code, "ERROR").class(), ErrorClass::Retryable);
         }
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_read_as_some_error(body: Vec<u8>) {
+        fn postgres_error_reads_any_bytes_without_panic(body: Vec<u8>) {
             PostgresError::read(&body);
         }
     }

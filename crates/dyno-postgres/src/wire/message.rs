@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn length_counts_itself_and_the_body() {
+    fn message_length_includes_itself_and_body() {
         let mut out = Vec::new();
         query(&mut out, "SELECT 1");
         assert_eq!(out, b"Q\0\0\0\x0dSELECT 1\0");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_cannot_smuggle_a_field() {
+    fn zero_byte_cannot_inject_a_startup_field() {
         let mut out = Vec::new();
         startup(&mut out, &[("user", "me\0database\0other")]);
         let zeros = out[8..].iter().filter(|&&byte| byte == 0).count();

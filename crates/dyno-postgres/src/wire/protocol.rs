@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_counts_itself_and_an_impossible_one_is_an_error() {
+    fn message_length_includes_itself_and_impossible_one_fails() {
         let head = MessageHeader { tag: b'Z', bytes: 5, body_bytes: 1 };
         assert_eq!(
             (PostgresProtocol::head(b"Z\0\0\0\x05I"), PostgresProtocol::head(b"Z\0\0\0")),
@@ -47,7 +47,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_can_make_it_panic(arrived: Vec<u8>) {
+        fn row_reader_never_panics_on_any_bytes(arrived: Vec<u8>) {
             let _ = PostgresProtocol::head(&arrived);
         }
     }

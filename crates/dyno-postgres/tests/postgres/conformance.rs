@@ -13,7 +13,7 @@ use dyno_testbed::Postgres;
 use dyno_workload::conformance::{self, EVERYWHERE, ON_SERVERS};
 
 #[test]
-fn it_does_what_every_engine_must() {
+fn postgres_passes_engine_conformance() {
     each_version(|version| {
         let server = Postgres::start(version, &[]);
         let target = target_at(&server.url());
@@ -56,7 +56,7 @@ fn level(isolation: Isolation, session: &mut dyn Session, statement: StatementId
 }
 
 #[test]
-fn any_statement_of_a_user_runs_alone_and_in_transactions() {
+fn user_statements_run_alone_and_in_transactions() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off"), ("deadlock_timeout", "50ms")]);
         server.psql(
@@ -157,7 +157,7 @@ fn deadlock(target: &dyn Target, texts: &[Statement], update: StatementId) {
 }
 
 #[test]
-fn time_limits_of_the_server_end_no_connection_of_dyno() {
+fn server_timeouts_do_not_end_dyno_connections() {
     let version = Postgres::available().pop().unwrap();
     let server = Postgres::start(&version, &[("fsync", "off")]);
     let limits = [

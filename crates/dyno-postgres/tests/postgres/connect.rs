@@ -83,7 +83,7 @@ fn modes(server: &Postgres) -> &'static [&'static str] {
 }
 
 #[test]
-fn a_server_without_tls_is_taken_as_the_mode_says() {
+fn server_without_tls_is_accepted_according_to_sslmode() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         for mode in ["disable", "allow", "prefer"] {
@@ -98,7 +98,7 @@ fn a_server_without_tls_is_taken_as_the_mode_says() {
 }
 
 #[test]
-fn every_password_method_takes_the_right_password_only() {
+fn every_password_method_accepts_only_the_right_password() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
         for user in ["clear", "hashed", "scram"] {
@@ -120,7 +120,7 @@ fn every_password_method_takes_the_right_password_only() {
 }
 
 #[test]
-fn channel_binding_ties_the_password_to_tls() {
+fn channel_binding_requires_scram_over_tls() {
     each_version(|version| {
         let Some((server, _)) = server_with_tls(version) else { return };
         let url = |user, params| format!("{}?{params}", server.url_of(user, "postgres"));
@@ -136,7 +136,7 @@ fn channel_binding_ties_the_password_to_tls() {
 }
 
 #[test]
-fn each_sslmode_trusts_whom_it_should() {
+fn each_sslmode_checks_certificates_as_documented() {
     each_version(|version| {
         let Some((server, made)) = server_with_tls(version) else { return };
         let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn each_sslmode_trusts_whom_it_should() {
 }
 
 #[test]
-fn a_self_signed_certificate_can_be_its_own_root() {
+fn self_signed_certificate_can_be_its_own_root() {
     each_version(|version| {
         let Some((mut server, _)) = server_with_tls(version) else { return };
         let (cert, key) = certificates::self_signed_authority("localhost");
@@ -202,7 +202,7 @@ fn a_self_signed_certificate_can_be_its_own_root() {
 }
 
 #[test]
-fn prefer_and_allow_try_the_other_way_when_refused() {
+fn sslmode_prefer_and_allow_try_other_mode_when_refused() {
     each_version(|version| {
         let Some((server, _)) = server_with_tls(version) else { return };
         let url = |user, mode| format!("{}?sslmode={mode}", server.url_of(user, "postgres"));
@@ -217,7 +217,7 @@ fn prefer_and_allow_try_the_other_way_when_refused() {
 }
 
 #[test]
-fn a_client_certificate_is_enough() {
+fn client_certificate_alone_suffices_for_login() {
     each_version(|version| {
         let Some((server, made)) = server_with_tls(version) else { return };
         let folder = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ fn readable_by_all(path: &Path) {
 }
 
 #[test]
-fn the_password_file_is_read_and_only_when_private() {
+fn password_file_is_used_only_if_private() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
         let folder = tempfile::tempdir().unwrap();
@@ -262,7 +262,7 @@ fn the_password_file_is_read_and_only_when_private() {
 }
 
 #[test]
-fn what_the_server_refuses_has_its_own_way_out() {
+fn connection_refused_by_server_has_a_specific_hint() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
         for (user, database, sqlstate, expected, hint) in [
@@ -278,7 +278,7 @@ fn what_the_server_refuses_has_its_own_way_out() {
 }
 
 #[test]
-fn a_server_that_shuts_down_says_so() {
+fn server_shutdown_is_reported_as_such() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         let mut held = connect(&server.url()).unwrap();
@@ -298,7 +298,7 @@ fn a_server_that_shuts_down_says_so() {
 }
 
 #[test]
-fn where_nobody_listens_is_named() {
+fn error_without_listener_names_the_address() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = connect(&format!("postgres://me@127.0.0.1:{port}/db")).expect_err("nobody listens");
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
@@ -319,7 +319,7 @@ fn impostor(talk: impl FnOnce(std::net::TcpStream) + Send + 'static) -> u16 {
 }
 
 #[test]
-fn what_is_no_postgres_is_found_out() {
+fn server_that_is_not_postgres_is_detected() {
     for mode in ["disable", "prefer"] {
         let port = impostor(|mut stream| {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -332,7 +332,7 @@ fn what_is_no_postgres_is_found_out() {
 }
 
 #[test]
-fn a_silent_server_is_not_waited_for_for_ever() {
+fn silent_server_connection_times_out() {
     let port = impostor(|mut stream| {
         let _ = stream.read_to_end(&mut Vec::new());
     });
@@ -343,7 +343,7 @@ fn a_silent_server_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn questions_and_copies_survive_errors() {
+fn postgres_queries_and_copies_survive_errors() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         for url in [server.url(), server.socket_url()] {
@@ -396,7 +396,7 @@ fn a_statement_can_be_cancelled_from_another_thread() {
 }
 
 #[test]
-fn required_methods_and_kinds_of_server_are_enforced() {
+fn required_auth_methods_and_server_roles_are_enforced() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
         let as_user = |user: &str, params: &str| {

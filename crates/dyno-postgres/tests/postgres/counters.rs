@@ -59,7 +59,7 @@ const QUIET: [(&str, &str); 3] =
     [("autovacuum", "off"), ("track_io_timing", "on"), ("track_wal_io_timing", "on")];
 
 #[test]
-fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
+fn postgres_counters_have_value_or_reason_and_start_time() {
     on_each_version(|server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
@@ -94,7 +94,7 @@ fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
 /// A catalog scan would cost each snapshot the catalog's blocks, which on a busy device takes longer than the
 /// rest of the snapshot.
 #[test]
-fn snapshots_scan_no_large_catalog() {
+fn postgres_snapshots_scan_no_large_catalog() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
@@ -116,7 +116,7 @@ fn snapshots_scan_no_large_catalog() {
 }
 
 #[test]
-fn own_reads_are_all_that_moves_while_nobody_works() {
+fn postgres_observer_reads_are_only_activity_when_idle() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
@@ -139,7 +139,7 @@ fn own_reads_are_all_that_moves_while_nobody_works() {
 }
 
 #[test]
-fn commits_rows_and_blocks_are_counted_to_the_unit() {
+fn commits_rows_and_blocks_are_counted_exactly() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 2000, 300);
@@ -199,7 +199,7 @@ fn commits_rows_and_blocks_are_counted_to_the_unit() {
 }
 
 #[test]
-fn physical_reads_and_writes_move_with_the_blocks() {
+fn physical_io_counters_follow_block_reads_and_writes() {
     let settings = [&QUIET[..], &[("shared_buffers", "16MB")]].concat();
     on_each_version_with(&settings, |server| {
         let target = target(server);
@@ -241,7 +241,7 @@ fn physical_reads_and_writes_move_with_the_blocks() {
 }
 
 #[test]
-fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
+fn sampler_sees_waits_of_sessions_and_counts_its_own_commits() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let mut observer = target.observer(&spec(1, 1, 0)).unwrap();
@@ -282,7 +282,7 @@ fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
 }
 
 #[test]
-fn a_plain_role_gets_counters_and_a_lost_privilege_costs_only_its_own() {
+fn plain_role_gets_counters_except_for_missing_privileges() {
     on_each_version(|server| {
         let admin = target(server);
         let spec = spec(1, 200, 0);
@@ -311,7 +311,7 @@ fn a_plain_role_gets_counters_and_a_lost_privilege_costs_only_its_own() {
 }
 
 #[test]
-fn a_restart_and_a_reset_of_statistics_change_the_marks() {
+fn restart_and_statistics_reset_change_the_marks() {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, &[]);
         let target = target(&server);
@@ -342,7 +342,7 @@ fn a_restart_and_a_reset_of_statistics_change_the_marks() {
 
 /// Objects that a custom workload uses are watched through views and functions; other objects are not.
 #[test]
-fn objects_of_a_custom_workload_are_watched_for_changes() {
+fn objects_of_custom_workload_are_watched_for_changes() {
     on_each_version(|server| {
         let mut worker = worker(server);
         for sql in [

@@ -28,7 +28,7 @@ fn count(server: &Postgres, table: &str) -> u64 {
 }
 
 #[test]
-fn a_load_is_complete_recognised_refused_and_replaced() {
+fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
     on_each_version(|server| {
         let target = target(server);
         assert_eq!(target.survey().unwrap(), DataState::Empty);
@@ -79,7 +79,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
 }
 
 #[test]
-fn a_stopped_load_resumes_where_it_was() {
+fn stopped_load_resumes_where_it_stopped() {
     on_each_version(|server| {
         let target = target(server);
         let spec = spec(1, 40_000, 0);
@@ -98,7 +98,7 @@ fn a_stopped_load_resumes_where_it_was() {
 }
 
 #[test]
-fn a_load_whose_server_was_killed_resumes_exactly() {
+fn load_resumes_exactly_after_server_kill() {
     for version in Postgres::available() {
         let server = std::sync::Mutex::new(Postgres::start(&version, &[]));
         let target = target(&server.lock().unwrap());
@@ -123,7 +123,7 @@ fn a_load_whose_server_was_killed_resumes_exactly() {
 }
 
 #[test]
-fn one_load_at_a_time() {
+fn second_concurrent_load_is_refused() {
     on_each_version(|server| {
         let target = target(server);
         let spec = spec(1, 17_000, 0);
@@ -140,7 +140,7 @@ fn one_load_at_a_time() {
 }
 
 #[test]
-fn a_drop_removes_what_is_recorded_and_nothing_else() {
+fn drop_removes_only_recorded_objects() {
     on_each_version(|server| {
         let target = target(server);
         target.load(&spec(1, 500, 50), &options(1), &Silent, &Cancel::default()).unwrap();
@@ -183,7 +183,7 @@ fn a_drop_removes_what_is_recorded_and_nothing_else() {
 }
 
 #[test]
-fn what_prevents_a_load_is_named_with_its_way_out() {
+fn load_obstacles_are_reported_with_a_hint() {
     on_each_version(|server| {
         server.psql("CREATE ROLE plain LOGIN");
         let plain = crate::server::target_at(&server.url_of("plain", "postgres"));
@@ -210,7 +210,7 @@ fn what_prevents_a_load_is_named_with_its_way_out() {
 }
 
 #[test]
-fn a_user_without_rights_on_the_data_is_told_which_and_can_run_with_them() {
+fn missing_data_privileges_are_named_and_suffice_once_granted() {
     on_each_version(|server| {
         server.psql("CREATE ROLE reader LOGIN");
         target(server).load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
@@ -226,7 +226,7 @@ fn a_user_without_rights_on_the_data_is_told_which_and_can_run_with_them() {
 }
 
 #[test]
-fn rows_that_somebody_else_changed_are_found_by_the_verification() {
+fn load_verification_finds_rows_changed_by_others() {
     on_each_version(|server| {
         let target = target(server);
         // The load is stopped after its first chunk, and another user inserts a row before it is resumed.
@@ -243,7 +243,7 @@ fn rows_that_somebody_else_changed_are_found_by_the_verification() {
 }
 
 #[test]
-fn no_statement_of_dynos_own_is_compiled() {
+fn own_statements_are_never_jit_compiled() {
     // A server that considers JIT compilation searches for the compiler, even if it is not installed, and
     // writes that to its log.
     let version = &Postgres::available()[0];

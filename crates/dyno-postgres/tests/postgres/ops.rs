@@ -77,7 +77,7 @@ fn query_number(server: &Postgres, sql: &str) -> u64 {
 }
 
 #[test]
-fn the_processor_of_a_local_server_process_is_known() {
+fn cpu_of_local_server_process_is_known() {
     each_version(|version| {
         let (_server, target) = load_target(version);
         let session = client(target.as_ref(), 0);
@@ -89,7 +89,7 @@ fn the_processor_of_a_local_server_process_is_known() {
 }
 
 #[test]
-fn reads_count_the_rows_that_are_there() {
+fn postgres_reads_count_only_existing_rows() {
     each_version(|version| {
         let (server, target) = load_target(version);
         for url in [server.url(), server.socket_url()] {
@@ -118,7 +118,7 @@ fn hashes(server: &Postgres, key: u64) -> Vec<String> {
 }
 
 #[test]
-fn an_update_is_there_for_all_when_it_is_acknowledged() {
+fn acknowledged_update_is_visible_to_all_sessions() {
     each_version(|version| {
         let (server, target) = load_target(version);
         for (redo, columns) in [(Redo::Lite, vec![2, 20]), (Redo::Heavy, (2..=20).collect())] {
@@ -153,7 +153,7 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
 }
 
 #[test]
-fn the_commit_of_an_update_is_seen_to_begin() {
+fn commit_start_of_an_update_is_timed() {
     each_version(|version| {
         let (_server, target) = load_target(version);
         let clock = Arc::new(MonotonicClock::default());
@@ -177,7 +177,7 @@ fn the_commit_of_an_update_is_seen_to_begin() {
 
 /// The statement succeeds and only its commit fails: this must be reported as an error.
 #[test]
-fn a_commit_that_fails_is_an_error() {
+fn failed_commit_is_an_error() {
     each_version(|version| {
         let (server, target) = load_target(version);
         server.psql(
@@ -198,7 +198,7 @@ fn a_commit_that_fails_is_an_error() {
 }
 
 #[test]
-fn plans_are_constant_and_visit_exactly_the_work_unit() {
+fn plans_are_generic_and_visit_exactly_work_unit_rows() {
     each_version(|version| {
         let (server, target) = load_target(version);
         let sets: Vec<String> =
@@ -228,7 +228,7 @@ fn plans_are_constant_and_visit_exactly_the_work_unit() {
 }
 
 #[test]
-fn at_an_edge_the_database_counts_exactly_what_was_done() {
+fn commits_are_exact_at_window_boundary() {
     each_version(|version| {
         if version.major < 15 {
             return;
@@ -299,7 +299,7 @@ fn assert_retryable(result: Result<RequestCompletion, Box<OpError>>, code: &str)
 }
 
 #[test]
-fn conflicts_with_others_are_retryable() {
+fn conflicts_with_other_sessions_are_retryable() {
     each_version(|version| {
         let (server, _target) = load_target(version);
         let setup = setup(0, DriveMode::Client, Redo::Lite);
@@ -329,7 +329,7 @@ fn conflicts_with_others_are_retryable() {
 }
 
 #[test]
-fn a_killed_connection_is_told_apart_and_opened_anew() {
+fn killed_connection_is_classified_and_reopened() {
     each_version(|version| {
         let (mut server, target) = load_target(version);
         let mut session = client(target.as_ref(), 0);
@@ -356,7 +356,7 @@ fn a_killed_connection_is_told_apart_and_opened_anew() {
 }
 
 #[test]
-fn an_interrupt_ends_what_the_session_does() {
+fn interrupt_ends_the_current_request_of_a_session() {
     each_version(|version| {
         let (server, _target) = load_target(version);
         for url in [server.url(), server.socket_url()] {
@@ -414,7 +414,7 @@ fn changes_in_a_slice(server: &Postgres, session: &mut Operated, redo: Redo) {
 }
 
 #[test]
-fn slices_do_what_the_client_does() {
+fn server_slices_return_same_results_as_client() {
     each_version(|version| {
         let (server, target) = load_target(version);
         let ops = |kinds: &[u64]| -> Vec<BlockOp> {
@@ -469,7 +469,7 @@ fn slices_do_what_the_client_does() {
 }
 
 #[test]
-fn commits_inside_a_slice_are_counted_one_by_one() {
+fn commits_within_a_slice_are_counted_individually() {
     each_version(|version| {
         if version.major < 15 {
             return;
@@ -495,7 +495,7 @@ fn commits_inside_a_slice_are_counted_one_by_one() {
 }
 
 #[test]
-fn sessions_say_when_there_is_no_data() {
+fn session_without_loaded_data_suggests_dyno_load() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         for drive in [DriveMode::Client, DriveMode::Server] {

@@ -66,7 +66,7 @@ fn kind(value: &Value<'_>) -> Type {
 }
 
 #[test]
-fn parameter_types_are_inferred_where_declared_ones_are_refused() {
+fn parameter_types_are_inferred_when_declared_type_fails() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         server.psql(

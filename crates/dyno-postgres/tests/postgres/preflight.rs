@@ -95,7 +95,7 @@ fn preflight_of(target: &dyn Target, plan: &Plan) -> Vec<Advice> {
 }
 
 #[test]
-fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
+fn default_server_passes_preflight_and_findings_have_fixes() {
     on_each_version(|server| {
         let target = target(server);
         let advice = preflight(&*target, server);
@@ -127,7 +127,7 @@ fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
 }
 
 #[test]
-fn settings_that_falsify_a_run_are_named() {
+fn preflight_names_settings_that_distort_a_run() {
     let settings = [
         ("fsync", "off"),
         ("full_page_writes", "off"),
@@ -154,7 +154,7 @@ fn settings_that_falsify_a_run_are_named() {
 }
 
 #[test]
-fn missing_rights_come_with_the_grant() {
+fn preflight_names_grants_for_missing_privileges() {
     on_each_version(|server| {
         server.psql("CREATE ROLE plain LOGIN CONNECTION LIMIT 2");
         let plain = target_at(&server.url_of("plain", "postgres"));
@@ -185,7 +185,7 @@ fn missing_rights_come_with_the_grant() {
 }
 
 #[test]
-fn others_at_work_and_read_only_servers_are_seen() {
+fn preflight_detects_other_sessions_and_read_only_server() {
     on_each_version(|server| {
         let target = target(server);
         let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
@@ -223,7 +223,7 @@ fn others_at_work_and_read_only_servers_are_seen() {
 }
 
 #[test]
-fn a_standby_is_no_place_to_load() {
+fn load_on_standby_fails_preflight() {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, &[]);
         let spec = spec(1, 100, 0);
@@ -248,7 +248,7 @@ fn a_standby_is_no_place_to_load() {
 }
 
 #[test]
-fn a_target_says_what_it_is_without_secrets() {
+fn target_identity_contains_no_secrets() {
     let settings = [
         ("work_mem", "8MB"),
         ("primary_conninfo", "host=elsewhere password=hunter2"),
@@ -278,7 +278,7 @@ fn a_target_says_what_it_is_without_secrets() {
 }
 
 #[test]
-fn a_pooler_in_between_is_recognised() {
+fn connection_pooler_is_detected_by_preflight() {
     let Some(pgbouncer) = dyno_testbed::BouncerVersion::available().pop() else { return };
     let version = Postgres::available().pop().unwrap();
     let server = Postgres::start(&version, &[]);
@@ -304,7 +304,7 @@ fn size_in(text: &str) -> &str {
 }
 
 #[test]
-fn findings_follow_what_the_workload_does_and_uses() {
+fn preflight_findings_depend_on_the_workload() {
     on_each_version(|server| {
         server.psql(
             "CREATE TABLE orders AS SELECT g AS id, repeat('x', 200) AS pad FROM generate_series(1, 20000) g",
@@ -351,7 +351,7 @@ fn findings_follow_what_the_workload_does_and_uses() {
 }
 
 #[test]
-fn a_workload_that_only_reads_can_run_on_a_standby() {
+fn read_only_workload_can_run_on_a_standby() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);
         target(&primary).load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();

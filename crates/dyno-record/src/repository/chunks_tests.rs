@@ -65,7 +65,7 @@ fn bare(number: u64) -> SeriesPoint {
 }
 
 #[test]
-fn days_of_two_targets_are_stored_and_read_back() {
+fn day_long_series_of_two_targets_round_trip() {
     const HOUR: u64 = 3_600;
     // One and a quarter days: every chunk is stored and read alone, so thirty days would test nothing new.
     let days = 30 * HOUR;
@@ -103,7 +103,7 @@ fn days_of_two_targets_are_stored_and_read_back() {
 }
 
 #[test]
-fn a_record_stays_small_however_long_its_run_and_whatever_it_counts() {
+fn record_size_is_bounded_for_long_runs_with_many_metrics() {
     let many = |number| {
         let metrics =
             (0..60).map(|metric| (format!("counter_{metric}_per_s"), 1.0 / (number + metric + 1) as f64));
@@ -115,7 +115,7 @@ fn a_record_stays_small_however_long_its_run_and_whatever_it_counts() {
 }
 
 #[test]
-fn intervals_that_come_one_by_one_are_there_after_each_write() {
+fn incrementally_written_intervals_are_stored_after_each_write() {
     let (_directory, repository) = repository();
     repository.begin(&begun(RUN)).unwrap();
     let mut writer = SeriesWriter::new(RUN.into());
@@ -131,7 +131,7 @@ fn intervals_that_come_one_by_one_are_there_after_each_write() {
 }
 
 #[test]
-fn what_sessions_report_late_is_added_wherever_the_interval_is() {
+fn late_session_reports_are_added_to_stored_intervals() {
     let (_directory, repository) = repository();
     repository.begin(&begun(RUN)).unwrap();
     let mut writer = SeriesWriter::new(RUN.into());
@@ -157,7 +157,7 @@ fn what_sessions_report_late_is_added_wherever_the_interval_is() {
 }
 
 #[test]
-fn chunks_stay_where_the_record_is_an_overview_and_go_with_the_run() {
+fn chunks_are_kept_for_overview_and_deleted_with_run() {
     let (_directory, repository) = repository();
     let rows = || -> i64 {
         repository.connection.query_row("SELECT count(*) FROM chunk", [], |row| row.get(0)).unwrap()
@@ -180,7 +180,7 @@ fn chunks_stay_where_the_record_is_an_overview_and_go_with_the_run() {
 }
 
 #[test]
-fn a_killed_run_is_rescued_with_an_overview_of_its_chunks() {
+fn killed_run_is_recovered_with_overview_of_its_chunks() {
     let (_directory, repository) = repository();
     let mut killed_run = begun(RUN);
     killed_run.process = ProcessMark { pid: u32::MAX >> 2, start_ticks: Some(1), ..killed_run.process };
@@ -209,7 +209,7 @@ fn a_killed_run_is_rescued_with_an_overview_of_its_chunks() {
 }
 
 #[test]
-fn without_room_intervals_wait_within_bounds_and_come_when_there_is_room() {
+fn intervals_wait_bounded_while_repository_is_full() {
     let (_directory, repository) = repository();
     repository.begin(&begun(RUN)).unwrap();
     let pages: i64 = repository.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
@@ -233,7 +233,7 @@ fn without_room_intervals_wait_within_bounds_and_come_when_there_is_room() {
 }
 
 #[test]
-fn hostile_chunks_are_errors_and_end() {
+fn corrupt_chunks_return_one_error() {
     let (_directory, repository) = repository();
     repository.begin(&begun(RUN)).unwrap();
     repository.keep_chunks(RUN, [&stretch(0, 0..10)]).unwrap();
@@ -250,7 +250,7 @@ fn hostile_chunks_are_errors_and_end() {
 }
 
 #[test]
-fn a_record_says_that_its_series_is_an_overview() {
+fn record_states_that_its_series_is_an_overview() {
     let record = thinned(9_000, point);
     let json: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
     assert_eq!(json["series"]["full"]["points"], 9_000);

@@ -38,7 +38,7 @@ pub(super) fn directory() -> tempfile::TempDir {
 }
 
 #[test]
-fn of_records_that_belong_together_all_are_stored_or_none() {
+fn related_records_are_stored_all_or_none() {
     let directory = directory();
     let repository = Repository::open(&directory.path().join("runs.db")).unwrap();
     let (first, second) = (record("20260101-000000-aaaa"), record("20260101-000000-bbbb"));
@@ -50,7 +50,7 @@ fn of_records_that_belong_together_all_are_stored_or_none() {
 }
 
 #[test]
-fn the_file_and_its_folders_are_for_their_user_alone() {
+fn repository_file_and_folders_are_private_to_their_user() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("of/mine/runs.db");
@@ -63,7 +63,7 @@ fn the_file_and_its_folders_are_for_their_user_alone() {
 }
 
 #[test]
-fn other_files_are_refused_and_left_as_they_are() {
+fn foreign_files_are_refused_and_left_unchanged() {
     let directory = directory();
     let foreign = directory.path().join("foreign.sqlite3");
     let other = rusqlite::Connection::open(&foreign).unwrap();
@@ -92,7 +92,7 @@ fn other_files_are_refused_and_left_as_they_are() {
 }
 
 #[test]
-fn a_repository_of_another_version_is_refused_and_left_as_it_is() {
+fn repository_of_other_version_is_refused_and_unchanged() {
     let directory = directory();
     for version in [VERSION + 41, VERSION - 1] {
         let path = directory.path().join(format!("{version}.sqlite3"));
@@ -119,7 +119,7 @@ fn a_repository_of_another_version_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_file_that_only_looks_like_ours_is_damaged() {
+fn file_resembling_a_repository_is_reported_as_damaged() {
     let directory = directory();
     let path = directory.path().join("hollow.sqlite3");
     let hollow = rusqlite::Connection::open(&path).unwrap();
@@ -134,7 +134,7 @@ fn a_file_that_only_looks_like_ours_is_damaged() {
 }
 
 #[test]
-fn a_cut_or_scribbled_file_is_an_error_and_nothing_worse() {
+fn truncated_or_corrupted_repository_file_fails_cleanly() {
     let directory = directory();
     let path = directory.path().join("whole.sqlite3");
     let repository = Repository::open(&path).unwrap();
@@ -169,7 +169,7 @@ fn a_cut_or_scribbled_file_is_an_error_and_nothing_worse() {
 }
 
 #[test]
-fn a_hostile_record_is_an_error() {
+fn corrupt_stored_record_is_an_error() {
     let directory = directory();
     let repository = Repository::open(&directory.path().join("r.sqlite3")).unwrap();
     repository.finish(&record("r1")).unwrap();
@@ -186,7 +186,7 @@ fn a_hostile_record_is_an_error() {
 }
 
 #[test]
-fn a_lock_that_lasts_is_named() {
+fn long_lasting_repository_lock_is_reported() {
     let directory = directory();
     let path = directory.path().join("locked.sqlite3");
     let ours = Repository::open_waiting(&path, SHORT_WAIT).unwrap();
@@ -207,7 +207,7 @@ fn a_lock_that_lasts_is_named() {
 }
 
 #[test]
-fn a_full_file_stores_nothing_and_works_again_once_there_is_room() {
+fn full_repository_stores_nothing_and_works_again_with_space() {
     let directory = directory();
     let repository = Repository::open(&directory.path().join("full.sqlite3")).unwrap();
     repository.begin(&begun("r1")).unwrap();

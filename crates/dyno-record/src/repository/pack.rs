@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packing_is_undone_by_unpacking(texts in proptest::collection::vec((".{0,2000}", 1usize..40), 1..4)) {
+        fn pack_and_unpack_round_trip(texts in proptest::collection::vec((".{0,2000}", 1usize..40), 1..4)) {
             let mut compressor = Compressor::new();
             for (text, times) in texts {
                 let text = text.repeat(times);
@@ -102,13 +102,13 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_unpacking_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn unpack_never_panics_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = unpack(&bytes);
         }
     }
 
     #[test]
-    fn others_open_what_is_packed() {
+    fn packed_text_is_valid_zlib() {
         let mut compressor = Compressor::new();
         for text in ["", "{\"id\":\"äöü\"}", &"0123456789 and more ".repeat(2_000)] {
             let packed = compressor.pack(text);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_record_takes_half_of_its_length_or_less() {
+    fn small_record_packs_to_half_its_length_or_less() {
         let json = crate::sample::full().to_json().unwrap();
         assert!(json.len() < SMALL_BYTES_MAX);
         let packed = Compressor::new().pack(&json).len();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused() {
+    fn compressed_record_that_unpacks_too_large_is_refused() {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         let zeros = vec![b' '; 1 << 20];
         for _ in 0..=(RECORD_BYTES_MAX >> 20) {

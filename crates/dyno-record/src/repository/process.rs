@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_lives() {
+    fn current_process_is_alive() {
         let this_process = ProcessMark::of_this_process();
         if this_process.start_ticks.is_some() {
             assert_eq!(this_process.liveness_from(&this_process, start_ticks_of), Liveness::Alive);
@@ -132,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_pid_does_not_fool_it() {
+    fn reused_pid_is_not_taken_for_the_old_process() {
         assert_eq!(mark().liveness_from(&mark(), |_| Some(1234)), Liveness::Alive);
         assert_eq!(mark().liveness_from(&mark(), |_| Some(9999)), Liveness::Gone);
         assert_eq!(mark().liveness_from(&mark(), |_| None), Liveness::Gone);
     }
 
     #[test]
-    fn a_restarted_machine_runs_nothing_from_before() {
+    fn process_of_an_earlier_boot_is_gone() {
         let observer = ProcessMark { boot_id: Some("b2".into()), ..mark() };
         assert_eq!(mark().liveness_from(&observer, |_| Some(1234)), Liveness::Gone);
     }
 
     #[test]
-    fn what_cannot_be_seen_is_not_guessed() {
+    fn liveness_is_unknown_where_it_cannot_be_checked() {
         let rebooted = ProcessMark { boot_id: Some("b2".into()), ..mark() };
         let elsewhere = ProcessMark { host: "db2 0123456789abcdef".into(), ..rebooted.clone() };
         assert_eq!(mark().liveness_from(&elsewhere, |_| Some(1234)), Liveness::Unknown);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_found_behind_any_program_name_and_zombies_are_gone() {
+    fn process_start_is_parsed_and_zombies_count_as_ended() {
         let rest = "1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 9 0 8765 1000 200";
         assert_eq!(start_ticks_in(&format!("12 (a) b (c)) S {rest}")), Some(8765));
         assert_eq!(start_ticks_in(&format!("12 (dyno) Z {rest}")), None);

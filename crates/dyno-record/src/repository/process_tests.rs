@@ -43,7 +43,7 @@ fn heard(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_file_system_stores_nothing_and_loses_nothing() {
+fn full_file_system_stores_no_record_and_loses_none() {
     if let Some(path) = child_path() {
         let repository = Repository::open(&path).unwrap();
         let stored = (0..200).find_map(|run| match repository.finish(&bulky(&format!("r{run:03}"))) {
@@ -61,7 +61,7 @@ fn a_full_file_system_stores_nothing_and_loses_nothing() {
     }
     let directory = directory();
     let path = directory.path().join("repository.sqlite3");
-    let test = child("a_full_file_system_stores_nothing_and_loses_nothing", &path);
+    let test = child("full_file_system_stores_no_record_and_loses_none", &path);
     let mount = "mount -t tmpfs -o size=4m none \"$0\" || exit 77; exec \"$@\"";
     let mut command = Command::new("unshare");
     command
@@ -83,7 +83,7 @@ fn a_full_file_system_stores_nothing_and_loses_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_read_only_directory_is_named_and_can_still_be_read() {
+fn read_only_directory_is_reported_and_can_still_be_read() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
     if let Some(path) = child_path() {
@@ -106,7 +106,7 @@ fn a_read_only_directory_is_named_and_can_still_be_read() {
     };
     mode(&path, 0o666);
     mode(directory.path(), 0o555);
-    let mut command = child("a_read_only_directory_is_named_and_can_still_be_read", &path);
+    let mut command = child("read_only_directory_is_reported_and_can_still_be_read", &path);
     // Permissions do not apply to root, so the child runs as nobody then.
     let superuser = std::fs::write(directory.path().join("probe"), "").is_ok();
     if superuser {
@@ -125,7 +125,7 @@ fn a_read_only_directory_is_named_and_can_still_be_read() {
 }
 
 #[test]
-fn a_process_killed_in_the_middle_leaves_whole_records_only() {
+fn killed_process_leaves_only_complete_records() {
     if let Some(path) = child_path() {
         let repository = Repository::open(&path).unwrap();
         for run in 0.. {
@@ -140,8 +140,7 @@ fn a_process_killed_in_the_middle_leaves_whole_records_only() {
     let path = directory.path().join("killed.sqlite3");
     let (mut acknowledged, mut last_begun) = (Vec::new(), String::new());
     for round in 0..12u32 {
-        let mut child =
-            child("a_process_killed_in_the_middle_leaves_whole_records_only", &path).spawn().unwrap();
+        let mut child = child("killed_process_leaves_only_complete_records", &path).spawn().unwrap();
         let mut lines = heard(&mut child);
         for _ in 0..=round % 3 {
             last_begun = lines.find_map(|line| line.strip_prefix("begun ").map(str::to_owned)).unwrap();

@@ -40,7 +40,7 @@ fn repository() -> (tempfile::TempDir, Repository) {
 }
 
 #[test]
-fn a_sweep_knows_its_runs_and_what_it_is_to_do() {
+fn sweep_knows_its_runs_and_remaining_work() {
     let (_directory, repository) = repository();
     repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00.000000Z")).unwrap();
     let run = record("r1", "2026-03-21T14:00:01Z", part("sweep-1", 1, 1));
@@ -72,7 +72,7 @@ fn a_sweep_knows_its_runs_and_what_it_is_to_do() {
 }
 
 #[test]
-fn a_sweep_that_stopped_can_go_on_and_one_that_runs_cannot() {
+fn stopped_sweep_can_resume_and_running_one_cannot() {
     let (_directory, repository) = repository();
     repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
     let error = repository.resume_sweep("sweep-1").unwrap_err();
@@ -86,7 +86,7 @@ fn a_sweep_that_stopped_can_go_on_and_one_that_runs_cannot() {
 }
 
 #[test]
-fn sweeps_are_named_by_beginning_or_last() {
+fn sweep_resolves_by_id_prefix_or_last() {
     let (_directory, repository) = repository();
     let error = repository.resolve_sweep("last").unwrap_err();
     assert!(matches!(error, RepositoryError::NoSuchSweep { .. }), "{error}");
@@ -104,7 +104,7 @@ fn sweeps_are_named_by_beginning_or_last() {
 }
 
 #[test]
-fn of_several_that_go_on_with_one_sweep_at_one_moment_one_does() {
+fn concurrent_resumes_of_one_sweep_admit_only_one() {
     let (directory, repository) = repository();
     for round in 0..10 {
         let id = format!("sweep-{round}");

@@ -33,7 +33,7 @@ fn ids(runs: &[RunSummary]) -> Vec<&str> {
 }
 
 #[test]
-fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
+fn run_is_listed_from_start_and_loadable_after_end() {
     let (_directory, repository) = repository();
     let (run, record) = (started(1), record(1));
     repository.begin(&run).unwrap();
@@ -77,7 +77,7 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
 }
 
 #[test]
-fn a_run_whose_process_is_gone_is_interrupted() {
+fn run_of_dead_process_is_interrupted() {
     let (_directory, repository) = repository();
     let mut run = started(1);
     run.process.start_ticks = run.process.start_ticks.map(|ticks| ticks - 1);
@@ -95,7 +95,7 @@ fn a_run_whose_process_is_gone_is_interrupted() {
 }
 
 #[test]
-fn a_record_that_ended_before_anything_was_measured_keeps_what_the_start_knew() {
+fn record_of_failed_start_keeps_facts_known_at_start() {
     let (_directory, repository) = repository();
     let run = started(1);
     repository.begin(&run).unwrap();
@@ -114,7 +114,7 @@ fn a_record_that_ended_before_anything_was_measured_keeps_what_the_start_knew() 
 }
 
 #[test]
-fn names_are_taken_once_and_the_same_record_may_come_twice() {
+fn repository_refuses_name_reuse_except_identical_finish() {
     let (_directory, repository) = repository();
     repository.begin(&started(1)).unwrap();
     assert!(matches!(repository.begin(&started(1)), Err(RepositoryError::Exists { .. })));
@@ -126,7 +126,7 @@ fn names_are_taken_once_and_the_same_record_may_come_twice() {
 }
 
 #[test]
-fn a_run_is_named_by_identifier_beginning_or_place() {
+fn run_is_resolved_by_id_prefix_or_position() {
     let (_directory, repository) = repository();
     let empty = repository.resolve("last").unwrap_err();
     assert!(empty.to_string().contains("has no runs"), "{empty}");
@@ -152,7 +152,7 @@ fn a_run_is_named_by_identifier_beginning_or_place() {
 }
 
 #[test]
-fn filters_choose_and_the_newest_come_first() {
+fn run_list_is_filtered_and_newest_first() {
     let (_directory, repository) = repository();
     for second in 1..=6 {
         let mut record = record(second);
@@ -191,7 +191,7 @@ fn a_deleted_run_is_gone_with_its_record() {
 }
 
 #[test]
-fn it_is_opened_again_and_read_only_does_not_write() {
+fn repository_reopens_and_read_only_refuses_writes() {
     let (directory, repository) = repository();
     repository.finish(&record(1)).unwrap();
     let path = repository.path().to_path_buf();
@@ -235,7 +235,7 @@ fn ten_thousand_runs_are_listed_from_the_summary_columns() {
 }
 
 #[test]
-fn the_default_place_follows_the_base_directories() {
+fn default_repository_path_follows_xdg_base_directories() {
     let with = |data: Option<&str>, home: Option<&str>| {
         default_path_from(|name| match name {
             "XDG_DATA_HOME" => data.map(PathBuf::from),
@@ -250,7 +250,7 @@ fn the_default_place_follows_the_base_directories() {
 }
 
 #[test]
-fn runs_are_found_by_their_marks_in_order_of_time() {
+fn runs_are_listed_by_label_in_time_order() {
     let (_directory, repository) = repository();
     let marked = |second, variant: &str, tags: &[&str]| RunRecord {
         variant: Some(variant.into()),
@@ -271,7 +271,7 @@ fn runs_are_found_by_their_marks_in_order_of_time() {
 }
 
 #[test]
-fn a_record_is_amended_in_its_place_and_nothing_else_is() {
+fn amend_replaces_only_its_own_record() {
     let (_directory, repository) = repository();
     let (first, other) = (record(1), record(2));
     assert!(repository.amend(&first).is_err(), "there is nothing to be amended");
@@ -287,7 +287,7 @@ fn a_record_is_amended_in_its_place_and_nothing_else_is() {
 }
 
 #[test]
-fn journal_that_another_user_could_have_prepared_is_refused() {
+fn repository_journal_prepared_by_another_user_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);

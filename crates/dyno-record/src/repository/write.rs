@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thousandth_record_takes_as_many_steps_as_the_first() {
+    fn batch_insert_cost_is_constant_over_1000_records() {
         let folder = tempfile::tempdir().unwrap();
         let repository = Repository::open(&folder.path().join("runs.sqlite3")).unwrap();
         let mut batch = repository.batch().unwrap();

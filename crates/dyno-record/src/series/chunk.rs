@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_chunk_comes_back_with_seven_digits_of_its_rates(all in points(0..50), first in 0u64..1 << 40) {
+        fn series_chunk_round_trip_keeps_seven_digits_of_rates(all in points(0..50), first in 0u64..1 << 40) {
             let chunk = SeriesChunk { part: 2, first, points: all };
             let back = SeriesChunk::from_json(2, first, &chunk.to_json().unwrap()).unwrap();
             prop_assert_eq!(back.end(), chunk.end());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interval_does_not_tell_stays_absent_and_what_is_no_number_becomes_so() {
+    fn missing_interval_metrics_stay_absent_and_nan_becomes_absent() {
         let metric_map = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
         let with = |metrics| SeriesPoint { metrics, ..SeriesPoint::default() };
         let chunk = SeriesChunk {

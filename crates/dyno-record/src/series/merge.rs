@@ -134,7 +134,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_and_nothing_made_up(all in points(1..60)) {
+        fn series_merge_preserves_all_counts(all in points(1..60)) {
             let mut merged = all[0].clone();
             all[1..].iter().for_each(|later| merged.merge(later.clone()));
             let counted: u64 = merged.bands.iter().map(|(_, count)| count).sum();
@@ -160,7 +160,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_one_half_does_not_tell_is_that_of_the_other() {
+    fn metric_missing_in_one_half_is_taken_from_the_other() {
         let metric_map = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
         let mut first = SeriesPoint { seconds: 1.0, metrics: metric_map("a", 3.0), ..SeriesPoint::default() };
         first.merge(SeriesPoint { seconds: 1.0, metrics: metric_map("b", 4.0), ..SeriesPoint::default() });
@@ -168,7 +168,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_slowest_is_no_sliver_at_the_end() {
+    fn slowest_interval_ignores_partial_last_interval() {
         let mut point = SeriesPoint { seconds: 1.0, ops: 100, ..SeriesPoint::default() };
         point.merge(SeriesPoint { at_s: 1.0, seconds: 0.1, ..SeriesPoint::default() });
         assert_eq!(point.slowest, Some(Slowest { at_s: 0.0, seconds: 1.0, ops: 100 }));

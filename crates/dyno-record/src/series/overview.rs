@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn up_to_the_bound_every_interval_is_a_point() {
+    fn every_interval_is_a_point_up_to_the_limit() {
         let mut overview = SeriesOverview::new(POINTS_MIN);
         let point = |at| SeriesPoint { at_s: f64::from(at), seconds: 1.0, ops: 1, ..SeriesPoint::default() };
         (0..16).for_each(|at| overview.push(point(at)));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_days_of_seconds_take_no_more_than_the_bound() {
+    fn series_of_thirty_days_stays_within_point_limit() {
         let mut overview = SeriesOverview::new(OVERVIEW_POINTS_MAX);
         let days_30 = 30 * 86_400u64;
         for at in 0..days_30 {
@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_overview_keeps_counts_time_order_and_the_largest(all in points(1..300)) {
+        fn overview_keeps_counts_time_order_and_maximum(all in points(1..300)) {
             let mut overview = SeriesOverview::new(POINTS_MIN);
             all.iter().for_each(|point| overview.push(point.clone()));
             prop_assert_eq!(overview.intervals(), all.len() as u64);

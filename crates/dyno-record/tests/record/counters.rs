@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn a_delta_is_the_end_less_the_begin(begin in 0u64..1 << 63, end in 0u64..1 << 63) {
+    fn counter_delta_is_end_minus_begin(begin in 0u64..1 << 63, end in 0u64..1 << 63) {
         let (mut first, mut last) = (Snapshot::default(), Snapshot::default());
         first.set(Counter::Commits, begin);
         last.set(Counter::Commits, end);
@@ -16,7 +16,7 @@ proptest! {
     }
 
     #[test]
-    fn deltas_of_adjoining_intervals_add_up(mut at in proptest::collection::vec(0u64..1 << 62, 3)) {
+    fn deltas_of_adjacent_intervals_add_up(mut at in proptest::collection::vec(0u64..1 << 62, 3)) {
         at.sort_unstable();
         let snapshot = |value| {
             let mut snapshot = Snapshot::default();
@@ -29,7 +29,7 @@ proptest! {
 }
 
 #[test]
-fn a_counter_that_went_backwards_is_seen() {
+fn counter_decrease_gives_negative_delta() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.set(Counter::RedoBytes, 100);
     end.set(Counter::RedoBytes, 40);
@@ -41,7 +41,7 @@ fn a_counter_that_went_backwards_is_seen() {
 }
 
 #[test]
-fn what_is_absent_at_either_end_is_absent_with_its_reason() {
+fn counter_absent_in_either_snapshot_is_absent_with_reason() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.set_absent(Counter::CpuTime, "no privilege");
     end.set(Counter::CpuTime, 5);
@@ -56,7 +56,7 @@ fn what_is_absent_at_either_end_is_absent_with_its_reason() {
 }
 
 #[test]
-fn native_counters_that_moved_are_kept_and_epochs_that_changed_are_named() {
+fn counters_keep_moved_native_values_and_changed_epochs() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 1.0), ("gone".to_owned(), 9.0)]);
     end.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 3.5), ("new".to_owned(), 2.0)]);
@@ -69,7 +69,7 @@ fn native_counters_that_moved_are_kept_and_epochs_that_changed_are_named() {
 }
 
 #[test]
-fn a_mark_that_one_side_has_is_a_change_unless_it_could_not_be_read() {
+fn mark_on_one_side_only_is_a_change_unless_unreadable() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.epochs.insert("view.stats_reset".into(), "never".into());
     begin.settings.insert("fsync".into(), "on".into());
@@ -89,7 +89,7 @@ fn a_mark_that_one_side_has_is_a_change_unless_it_could_not_be_read() {
 }
 
 #[test]
-fn falls_are_of_portable_counters_and_of_what_they_are_made_of() {
+fn reset_of_a_component_of_a_summed_counter_is_reported() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.set(Counter::RedoSyncs, 100);
     end.set(Counter::RedoSyncs, 140);
@@ -102,7 +102,7 @@ fn falls_are_of_portable_counters_and_of_what_they_are_made_of() {
 }
 
 #[test]
-fn distributions_are_of_the_interval_only() {
+fn latency_histograms_cover_only_the_interval() {
     let histogram = |latencies_ns: &[u64]| {
         let mut histogram = Histogram::new();
         latencies_ns.iter().for_each(|&latency_ns| histogram.record_ns(latency_ns));
@@ -118,7 +118,7 @@ fn distributions_are_of_the_interval_only() {
 }
 
 #[test]
-fn deltas_are_written_as_readers_expect() {
+fn counter_deltas_serialize_to_documented_json() {
     let moved = CounterDelta::Moved { begin: 1, end: 4, delta: 3, unit: Counter::LogicalReads.unit() };
     let text = serde_json::to_string(&moved).unwrap();
     assert_eq!(text, r#"{"begin":1,"end":4,"delta":3,"unit":"blocks"}"#);
@@ -128,7 +128,7 @@ fn deltas_are_written_as_readers_expect() {
 }
 
 #[test]
-fn marks_absent_from_both_snapshots_are_unread() {
+fn snapshot_marks_absent_at_both_ends_are_unread() {
     let empty = Snapshot::default();
     let unread = Counters::between(&empty, &empty).unread;
     assert!(unread["shape"].contains("no table") && unread["settings"].contains("no setting"), "{unread:?}");

@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn percentiles_agree_with_exact_ones(mut values in latencies()) {
+    fn histogram_percentiles_match_exact_ones(mut values in latencies()) {
         let summary = histogram(&values).summary();
         values.sort_unstable();
         for (figure, quantile) in figures(&summary).into_iter().zip([0.5, 0.9, 0.95, 0.99, 0.999, 1.0]) {
@@ -52,14 +52,14 @@ proptest! {
     }
 
     #[test]
-    fn a_histogram_comes_back_from_its_text(values in latencies()) {
+    fn histogram_text_round_trip_is_lossless(values in latencies()) {
         let written = histogram(&values);
         let read = Histogram::decode(&written.summary().histogram.unwrap()).unwrap();
         prop_assert_eq!(read.summary(), written.summary());
     }
 
     #[test]
-    fn merging_is_recording_both(a in latencies(), b in latencies()) {
+    fn merged_histogram_equals_combined_recording(a in latencies(), b in latencies()) {
         let mut merged = histogram(&a);
         merged.merge(&histogram(&b));
         let combined = histogram(&[a.clone(), b.clone()].concat());
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn since_is_what_was_recorded_after(before in latencies(), after in latencies()) {
+    fn histogram_since_returns_only_later_recordings(before in latencies(), after in latencies()) {
         let earlier = histogram(&before);
         let later = histogram(&[before, after.clone()].concat());
         prop_assert_eq!(later.since(&earlier).summary().count, after.len() as u64);
@@ -87,25 +87,25 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_decoding_panic(text in "[A-Za-z0-9+/=]{0,200}") {
+    fn histogram_decode_never_panics_on_any_text(text in "[A-Za-z0-9+/=]{0,200}") {
         let _ = Histogram::decode(&text);
     }
 }
 
 #[test]
-fn nothing_timed_has_no_figures() {
+fn empty_histogram_has_no_latency_figures() {
     let summary = Histogram::new().summary();
     assert_eq!(summary, Latency::default());
 }
 
 #[test]
-fn counts_that_started_anew_are_all_after() {
+fn restarted_histogram_counts_belong_to_new_interval() {
     let (old, new) = (histogram(&[1_000, 1_000, 2_000]), histogram(&[1_000]));
     assert_eq!(new.since(&old).summary(), new.summary());
 }
 
 #[test]
-fn the_shortest_and_the_longest_are_kept_inside_the_bounds() {
+fn shortest_and_longest_latencies_are_clamped_to_bounds() {
     let summary = histogram(&[0, u64::MAX]).summary();
     assert!(close(summary.p50, 0.001));
     assert!(close(summary.max, 24.0 * 3_600.0 * 1e6), "{:?}", summary.max);

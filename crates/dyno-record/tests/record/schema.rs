@@ -29,7 +29,7 @@ fn samples() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn the_checked_in_schema_is_current() {
+fn checked_in_schema_is_current() {
     let text = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(schema_file(), &text).unwrap();
@@ -39,7 +39,7 @@ fn the_checked_in_schema_is_current() {
 }
 
 #[test]
-fn the_schema_is_a_schema_and_names_itself() {
+fn schema_is_valid_and_has_its_id() {
     let schema = schema();
     assert!(jsonschema::meta::is_valid(&schema));
     assert_eq!(schema["$id"], "urn:dyno:run-record:2");
@@ -73,7 +73,7 @@ fn the_schema_is_a_schema_and_names_itself() {
 }
 
 #[test]
-fn samples_validate_and_are_read_and_written_as_they_are() {
+fn sample_records_validate_and_round_trip() {
     let validator = validator();
     for (name, sample) in samples() {
         let faults: Vec<String> = validator.iter_errors(&sample).map(|e| e.to_string()).collect();

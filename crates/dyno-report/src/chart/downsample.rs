@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spikes_survive() {
+    fn downsampling_keeps_spikes() {
         let mut points: Vec<ChartPoint> = (0..10_000).map(|i| ChartPoint::at(f64::from(i), 5.0)).collect();
         points[7_777].y = 900.0;
         points[1_234].y = 0.0;

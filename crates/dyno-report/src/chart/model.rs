@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stacks_stand_on_what_is_there_at_their_place() {
+    fn stacked_areas_add_up_at_each_x() {
         let series = |points: &[(f64, f64)]| ChartSeries {
             name: String::new(),
             kind: SeriesKind::Area,

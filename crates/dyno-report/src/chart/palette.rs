@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_readable_and_series_are_seen() {
+    fn text_and_series_colors_meet_contrast_minimums() {
         for theme in [LIGHT, DARK] {
             assert!(contrast(theme.text, theme.background) >= 7.0);
             // WCAG 2.2, AA: contrast 4.5 for text including links, and 3 for graphics.
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_differ_for_thirty_series() {
+    fn styles_of_thirty_series_are_distinct() {
         let style = |i: usize| (i % COLOURS, dash(i), marker(i));
         for a in 0..30 {
             assert!((0..a).all(|b| style(a) != style(b)), "{a}");

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_have_the_digits_of_their_step() {
+    fn tick_labels_have_the_digits_of_their_step() {
         assert_eq!(Quantity::Plain("/s").unit_for(60_000.0).tick(20_000.0, 20_000.0), "20k");
         assert_eq!(Quantity::Plain("/s").unit_for(12_000.0).tick(2_500.0, 2_500.0), "2.5k");
         assert_eq!(Quantity::Plain("/s").unit_for(5_000.0).tick(2_500.0, 500.0), "2,500");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks_carry_their_unit() {
+    fn logarithmic_ticks_show_their_unit() {
         let texts = [0.5, 1.0, 500.0, 1_000.0, 2_500.0, 1e6].map(|us| Quantity::Micros.log_tick(us));
         assert_eq!(texts, ["500 ns", "1 µs", "500 µs", "1 ms", "2.5 ms", "1 s"]);
         assert_eq!(Quantity::Plain("/s").log_tick(20_000.0), "20k");

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_point_lies_on_the_axes() {
+    fn chart_axes_cover_every_point() {
         let points: Vec<ChartPoint> =
             (1..=7).map(|i| ChartPoint::at(f64::from(1 << (i - 1)), 37.3 * f64::from(i))).collect();
         let sessions =
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_given_ticks_give_way_to_round_ones() {
+    fn too_many_given_ticks_are_replaced_by_round_ones() {
         let points: Vec<ChartPoint> = (1..=200).map(|i| ChartPoint::at(f64::from(i), 5.0)).collect();
         let at: Vec<f64> = points.iter().map(|p| p.x).collect();
         for axis in [
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_and_none_have_axes_too() {
+    fn axis_scale_is_valid_for_one_or_no_points() {
         for points in [vec![], vec![ChartPoint::at(1.0, 0.0)], vec![ChartPoint::at(5.0, 5.0)]] {
             for y in [ChartAxis::linear("y", Quantity::Micros), ChartAxis::log("y", Quantity::Micros)] {
                 let chart = chart(ChartAxis::linear("x", Quantity::Seconds), y, points.clone());

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_of_a_chart_is_in_its_table() {
+    fn every_chart_value_is_in_its_table() {
         let point = |x: f64, y: f64| ChartPoint { range: Some((y - 1.0, y + 1.0)), ..ChartPoint::at(x, y) };
         let series = |name: &str, points: Vec<ChartPoint>| ChartSeries {
             name: name.into(),

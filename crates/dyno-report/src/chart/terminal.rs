@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn ascii_is_ascii() {
+    fn ascii_chart_contains_only_ascii() {
         let mut chart = curve(7);
         chart.y = ChartAxis::log("service time, µs – p99", Quantity::Micros);
         let text = text_chart(&chart, Glyphs::Ascii, &Style::default());

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_round() {
+    fn axis_ticks_are_round_numbers() {
         assert_eq!(linear(31_204.0, 5), [0.0, 10_000.0, 20_000.0, 30_000.0, 40_000.0]);
         assert_eq!(linear(100.0, 5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert_eq!(linear(0.0, 5).len(), 6);
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn linear_ticks_reach_the_largest_value(max in 1e-6f64..1e12, wanted in 2usize..9) {
+        fn linear_ticks_reach_the_maximum(max in 1e-6f64..1e12, wanted in 2usize..9) {
             let ticks = linear(max, wanted);
             prop_assert!(*ticks.last().unwrap() >= max * 0.999_999);
             prop_assert!(ticks.len() <= wanted + 2, "{} ticks", ticks.len());

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_stays_text() {
+    fn markdown_special_characters_are_escaped() {
         assert_eq!(text("<b>|*x*|"), "&lt;b\\>\\|\\*x\\*\\|");
     }
 }

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_has_every_column_and_what_is_absent_is_empty() {
+    fn series_csv_lines_have_all_columns_absent_values_are_empty() {
         let mut record = fixture::postgres();
         record.series.points[1].metrics.insert("redo, and more".into(), 2.5);
         let csv = SeriesCsv::of(&record);

@@ -29,7 +29,7 @@ fn export(name: &str, records: &[RunRecord], chart: Option<&str>) -> Result<Vec<
 }
 
 #[test]
-fn every_format_speaks_of_every_run() {
+fn every_export_format_contains_every_run() {
     let records = records();
     for name in ["html", "md", "csv", "json"] {
         let text = String::from_utf8(export(name, &records, None).unwrap()).unwrap();
@@ -40,7 +40,7 @@ fn every_format_speaks_of_every_run() {
 }
 
 #[test]
-fn json_is_the_records() {
+fn json_export_contains_the_records() {
     let records = records();
     let json: serde_json::Value = serde_json::from_slice(&export("json", &records, None).unwrap()).unwrap();
     let read: Vec<RunRecord> = serde_json::from_value(json["runs"].clone()).unwrap();
@@ -52,7 +52,7 @@ fn json_is_the_records() {
 }
 
 #[test]
-fn csv_has_one_width() {
+fn csv_export_has_header_and_one_line_per_run() {
     let text = String::from_utf8(export("csv", &records(), None).unwrap()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4);
@@ -60,14 +60,14 @@ fn csv_has_one_width() {
 }
 
 #[test]
-fn a_chart_that_is_not_there_is_named_with_those_that_are() {
+fn unknown_chart_error_lists_available_charts() {
     let error = export("svg", &records(), Some("petals")).unwrap_err().to_string();
     assert!(error.contains("\"petals\"") && error.contains("throughput"), "{error}");
 }
 
 #[cfg(feature = "png")]
 #[test]
-fn a_png_is_one_and_holds_text() {
+fn png_export_is_valid_or_reports_missing_font() {
     match export("png", &records(), Some("throughput")) {
         Ok(bytes) => assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000, "{} bytes", bytes.len()),
         // A machine without fonts must report an error instead of drawing charts without labels.
@@ -78,7 +78,7 @@ fn a_png_is_one_and_holds_text() {
 /// The page and the text state to which host processor figures belong if the database runs elsewhere, and
 /// nothing if it does not.
 #[test]
-fn whose_the_processors_of_a_far_machine_are_is_said_beside_the_results() {
+fn results_name_the_host_of_remote_processor_figures() {
     let mut records = records();
     let text = |records: &[RunRecord], name| String::from_utf8(export(name, records, None).unwrap()).unwrap();
     for name in ["html", "md"] {

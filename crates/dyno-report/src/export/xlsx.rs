@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_numbers_and_marks_are_kept() {
+    fn xlsx_values_are_numbers_and_keep_marks() {
         let (figures, text) = (GridHead::figures("ops", "/s"), GridHead::text("name"));
         assert_eq!(figure(&figures, "1,234.5†", false), Some((1_234.5, true)));
         assert_eq!(figure(&figures, "1.30 ms", true), Some((1_300.0, false)));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_sheets_are_those_that_may_be() {
+    fn sheet_names_are_valid_and_unique() {
         let mut names = Vec::new();
         let long = "a/b:c*d?[e] and a name that is much longer than thirty-one";
         let sheet_names: Vec<String> =

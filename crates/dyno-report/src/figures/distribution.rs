@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_hold_every_operation() {
+    fn distribution_bars_sum_to_all_operations() {
         let mut histogram = Histogram::new();
         for ns in [1, 900, 61_000, 61_100, 5_000_000, 80_000_000_000] {
             histogram.record_ns(ns);

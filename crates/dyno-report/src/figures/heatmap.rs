@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_hold_every_operation_that_was_counted_and_nothing_else() {
+    fn heatmap_tiles_contain_exactly_the_counted_operations() {
         let mut record = fixture::postgres();
         let chart = heat(&record).unwrap();
         let tiles = &chart.series[0].points;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn many_intervals_are_added_up() {
+    fn heatmap_sums_intervals_beyond_column_limit() {
         let mut record = fixture::postgres();
         let template = record.series.points[0].clone();
         let point = |at: u32| SeriesPoint { at_s: f64::from(at), ..template.clone() };

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn charts_of_waits_and_of_the_series_bear_the_mark() {
+    fn wait_and_series_charts_carry_foreign_activity_mark() {
         let mut record = run();
         let about = |record: &RunRecord, id: &str| {
             let charts = of_run(record);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_over_time_are_those_of_each_interval_in_the_colours_of_their_class() {
+    fn wait_chart_shows_each_interval_in_wait_class_colors() {
         let record = run();
         let chart = of_run(&record).into_iter().find(|chart| chart.id == "waits-over-time").unwrap();
         let commits = chart.series.iter().find(|series| series.name == "Commit").unwrap();

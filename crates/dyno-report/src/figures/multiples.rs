@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_curve_has_a_chart_and_all_have_the_same_axes() {
+    fn small_multiples_have_one_chart_per_curve_and_equal_axes() {
         let grid = |mixes: &[u32]| -> Vec<RunRecord> {
             mixes
                 .iter()

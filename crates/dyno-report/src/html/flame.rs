@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_stand_on_their_callers_and_share_their_width() {
+    fn flame_graph_boxes_fit_within_their_callers() {
         let node = |depth, frame, weight| StackNode { depth, frame, weight };
         let profile = CpuProfile {
             weight: 100,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_cannot_be_are_left_out() {
+    fn invalid_profile_stacks_are_left_out() {
         let node = |depth, frame, weight| StackNode { depth, frame, weight };
         let profile = CpuProfile {
             stacks: vec![node(3, 0, 5), node(0, 9, u64::MAX), node(1, 0, u64::MAX), node(0, 0, 7)],

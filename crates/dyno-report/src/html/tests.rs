@@ -25,7 +25,7 @@ fn page(records: &[RunRecord]) -> String {
 }
 
 #[test]
-fn nothing_is_fetched() {
+fn report_page_loads_no_external_resources() {
     let page = page(&sweep(7));
     let without_namespaces = page.replace("http://www.w3.org/2000/svg", "");
     let (before, rest) = without_namespaces.split_once(embedded::OPEN).unwrap();
@@ -41,7 +41,7 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn sections_are_in_the_order_a_reader_needs() {
+fn report_sections_follow_reading_order() {
     let page = page(&sweep(7));
     let places: Vec<usize> =
         ["answer", "charts", "results", "closely", "audit", "differed", "platform", "runs"]
@@ -54,7 +54,7 @@ fn sections_are_in_the_order_a_reader_needs() {
 }
 
 #[test]
-fn every_name_in_the_page_is_its_own() {
+fn html_page_ids_are_unique() {
     let page = page(&sweep(7));
     let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let count = ids.len();
@@ -64,13 +64,13 @@ fn every_name_in_the_page_is_its_own() {
 }
 
 #[test]
-fn records_come_out_again() {
+fn report_page_returns_its_embedded_records() {
     let records = sweep(7);
     assert_eq!(embedded::records(&page(&records)).unwrap(), records);
 }
 
 #[test]
-fn an_invalid_run_is_listed_with_its_reason_and_shows_no_figure() {
+fn invalid_run_is_listed_with_reason_but_no_values() {
     let mut records = sweep(3);
     records[1].status = Status::Invalid;
     records[1].reasons = vec!["the audit found a ghost".into()];
@@ -82,7 +82,7 @@ fn an_invalid_run_is_listed_with_its_reason_and_shows_no_figure() {
 }
 
 #[test]
-fn text_of_users_is_text() {
+fn user_text_is_escaped_in_html_report() {
     let attack = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`";
     let mut records = sweep(3);
     for record in &mut records {
@@ -103,6 +103,6 @@ fn text_of_users_is_text() {
 }
 
 #[test]
-fn no_run_is_no_report_but_no_crash() {
+fn report_without_runs_says_no_result() {
     assert!(page(&[]).contains("No result"));
 }

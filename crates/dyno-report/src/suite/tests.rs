@@ -83,7 +83,7 @@ fn lines(columns: usize) -> String {
 }
 
 #[test]
-fn terminal_tables_fit_80_columns_and_keep_figure_unit_and_limit() {
+fn suite_table_fits_80_columns_with_figure_and_unit() {
     let narrow = lines(80);
     for line in narrow.lines() {
         assert!(width(line) <= 80, "{line}");
@@ -95,7 +95,7 @@ fn terminal_tables_fit_80_columns_and_keep_figure_unit_and_limit() {
 }
 
 #[test]
-fn catalogue_shows_every_test_whole_in_80_columns() {
+fn test_catalog_is_untruncated_in_80_columns() {
     let mut suite = suite();
     suite.tests[1].page.why_not =
         Some("the engine has no such thing, and this reason is longer than one line of a terminal".into());
@@ -109,7 +109,7 @@ fn catalogue_shows_every_test_whole_in_80_columns() {
 }
 
 #[test]
-fn headline_figures_have_no_more_digits_than_the_spread_allows() {
+fn headline_digits_are_limited_by_spread() {
     let shown = overview(&suite());
     let most = |id: &str| {
         let row = shown.rows.iter().find(|(_, cells)| cells[0].text == id).unwrap();
@@ -138,7 +138,7 @@ fn each_chart_of_a_suite_has_one_group_and_one_unit() {
 }
 
 #[test]
-fn sheets_have_figures_in_full_and_a_line_for_each_step() {
+fn suite_sheets_have_full_figures_and_one_row_per_step() {
     let suite = suite();
     let [(_, tests), (_, steps)] = &sheets(&suite)[..] else { panic!("two sheets") };
     let column = |name: &str| tests.heads.iter().position(|head| head.label == name).unwrap();

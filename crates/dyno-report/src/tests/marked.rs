@@ -25,7 +25,7 @@ fn exported(exporter: &ReportExporter, report: &Report<'_>) -> String {
 }
 
 #[test]
-fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
+fn foreign_activity_mark_has_one_legend_in_every_text_view() {
     let legend = "† may include other load on this host or server: CPU busy";
     let (record, plain, style) = (with_others(), postgres(), Style::default());
     let rows = [ResultRow::from(&record), ResultRow::from(&plain)];
@@ -50,7 +50,7 @@ fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
 }
 
 #[test]
-fn digits_stay_under_digits_beside_a_mark() {
+fn digits_stay_aligned_next_to_a_mark() {
     let mut table = TextTable::new(vec![TextColumn::figures("redo", "MB/s"), TextColumn::text("run")]);
     table.row(["1,234†".into(), "a".into()]);
     table.row(["5".into(), "b".into()]);
@@ -62,7 +62,7 @@ fn digits_stay_under_digits_beside_a_mark() {
 }
 
 #[test]
-fn an_imported_record_is_called_so_everywhere() {
+fn imported_record_is_labeled_as_such_everywhere() {
     let mut record = postgres();
     record.status = Status::Imported;
     record.kind = dyno_record::RecordKind::Import;
@@ -98,7 +98,7 @@ fn an_imported_record_is_called_so_everywhere() {
 }
 
 #[test]
-fn an_ab_is_answered_by_its_verdict_and_never_by_the_best_of_a_side() {
+fn ab_report_answer_is_its_verdict_and_not_the_best_run() {
     let side = |side: &str, id: &str| {
         let mut record = postgres();
         record.id = id.into();

@@ -27,7 +27,7 @@ all          10,500  10,500           1.000  85.1 MiB
 ";
 
 #[test]
-fn results_stand_in_two_blocks_and_invalid_runs_have_none() {
+fn result_table_has_two_blocks_without_figures_of_invalid_runs() {
     let rows = [ResultRow::from(&postgres()), ResultRow::from(&invalid())];
     assert_eq!(result_table(&rows, &Style::default()), RESULT_TABLE);
 }
@@ -52,7 +52,7 @@ const CARD: &str = "  sessions                        4           logical reads 
 ";
 
 #[test]
-fn one_run_is_a_card() {
+fn single_run_is_shown_as_card() {
     assert_eq!(result_card(&ResultRow::from(&postgres()), &Style::default()), CARD);
     let invalid = result_card(&ResultRow::from(&invalid()), &Style::default());
     assert!(invalid.starts_with("  invalid: this run has no result\n  sessions: 4 planned"), "{invalid}");
@@ -60,7 +60,7 @@ fn one_run_is_a_card() {
 }
 
 #[test]
-fn absent_figures_are_dashes_and_long_ones_short() {
+fn absent_figures_are_dashes_and_long_ones_are_shortened() {
     let mut record = postgres();
     record.metrics.remove("redo_mb_per_s");
     record.metrics.insert("rows_per_s".into(), Metric::Value { value: 1e9, unit: Unit::RowsPerSecond });
@@ -72,7 +72,7 @@ fn absent_figures_are_dashes_and_long_ones_short() {
 }
 
 #[test]
-fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
+fn interrupted_run_shows_figures_unless_its_audit_failed() {
     let mut record = postgres();
     record.status = Status::Interrupted;
     assert!(ResultRow::from(&record).figures.is_some());
@@ -106,7 +106,7 @@ audit: 2 failed, 1 warning, 31 passed, 21 skipped
 ";
 
 #[test]
-fn the_audit_speaks_plainly_and_tells_failures_first() {
+fn audit_output_is_plain_and_lists_failures_first() {
     assert_eq!(audit_words(&invalid().audit, &Style::default()), AUDIT);
     let full = audit_full(&invalid().audit, &Style::default());
     assert!(full.contains("  – open loop: closed loop: each operation"), "{full}");
@@ -115,7 +115,7 @@ fn the_audit_speaks_plainly_and_tells_failures_first() {
 }
 
 #[test]
-fn a_whole_record_has_all_its_sections() {
+fn complete_record_shows_all_sections() {
     let text = show(&postgres(), &Style::default());
     let titles = [
         "run 20260321-142501-7f3a  valid",
@@ -148,7 +148,7 @@ fn a_whole_record_has_all_its_sections() {
 }
 
 #[test]
-fn a_result_says_how_threads_were_placed() {
+fn result_shows_thread_placement() {
     let assert_shown = |placement, words: &str| {
         let mut record = postgres();
         record.gate.placement = placement;
@@ -166,7 +166,7 @@ fn a_result_says_how_threads_were_placed() {
 }
 
 #[test]
-fn long_series_are_bounded() {
+fn show_output_of_long_series_is_bounded() {
     let mut record = postgres();
     record.series.points = vec![record.series.points[0].clone(); 3_600];
     let text = show(&record, &Style::default());
@@ -178,7 +178,7 @@ fn long_series_are_bounded() {
 }
 
 #[test]
-fn loads_are_measured_and_summed() {
+fn load_table_shows_measured_density_and_total() {
     let row = |table: &str, rows, blocks, bytes| LoadRow { table: table.into(), rows, blocks, bytes };
     let good = [row("dyno_1.rows", 10_000, 10_000, 85_000_000), row("dyno_1.scan", 500, 500, 4_250_000)];
     assert_eq!(load_table(&good, &Style::default()), LOAD);
@@ -187,14 +187,14 @@ fn loads_are_measured_and_summed() {
 }
 
 #[test]
-fn drops_are_shown_whole() {
+fn drop_table_lists_every_object() {
     let rows: Vec<DropRow> =
         (0..100).map(|i| DropRow { kind: "table".into(), name: format!("t{i}"), bytes: None }).collect();
     assert_eq!(drop_table(&rows, &Style::default()).lines().count(), 102);
 }
 
 #[test]
-fn the_live_line_says_where_the_run_is() {
+fn live_line_shows_progress_of_the_run() {
     let live = LiveFigures {
         phase: "",
         elapsed_s: 12.0,
@@ -219,7 +219,7 @@ fn the_live_line_says_where_the_run_is() {
 }
 
 #[test]
-fn advice_is_told_with_its_way_out_the_gravest_first() {
+fn advice_lists_most_severe_first_with_remedy() {
     let advice = |check: &str, severity, way_out: &str| Advice {
         check: check.into(),
         severity,
@@ -244,13 +244,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn no_text_leaves_its_columns(text in "\\PC{0,80}|[\\x00-\\x7f]{0,80}") {
+    fn result_table_fits_width_for_any_text(text in "\\PC{0,80}|[\\x00-\\x7f]{0,80}") {
         assert_fits(&hostile(&text));
     }
 }
 
 #[test]
-fn what_is_not_known_has_no_unit() {
+fn unknown_value_is_shown_without_a_unit() {
     let mut record = postgres();
     let all = record.ops.get_mut("all").unwrap();
     (all.service_us.p50, all.service_us.p99) = (None, None);

@@ -15,14 +15,14 @@ run                   status   sessions  updates    ops      p99  elapsed
 ";
 
 #[test]
-fn everything_fits_100_columns() {
+fn show_output_fits_100_columns() {
     for record in [postgres(), invalid(), wide()] {
         assert_fits(&record);
     }
 }
 
 #[test]
-fn hostile_records_neither_drive_the_terminal_nor_flood_it() {
+fn hostile_records_cannot_control_or_flood_terminal() {
     let attacks = [
         "\x1b[2J\x1b]0;owned\x07".to_owned(),
         "line\nline\r\n\tline".to_owned(),
@@ -38,7 +38,7 @@ fn hostile_records_neither_drive_the_terminal_nor_flood_it() {
 }
 
 #[test]
-fn a_record_without_anything_is_shown_too() {
+fn empty_record_is_still_shown() {
     let mut record = postgres();
     record.window = None;
     record.whole = None;
@@ -57,7 +57,7 @@ fn a_record_without_anything_is_shown_too() {
 }
 
 #[test]
-fn lists_lose_nothing_at_any_width() {
+fn run_list_is_complete_at_any_width() {
     let mut rows = [summary(&postgres()), summary(&invalid())];
     rows[0].variant = Some("nfs4 over two switches".into());
     rows[0].tags = vec!["after-patch".into(), "nightly".into()];
@@ -84,7 +84,7 @@ fn lists_lose_nothing_at_any_width() {
 }
 
 #[test]
-fn a_card_keeps_its_units_at_any_width() {
+fn result_card_keeps_units_at_any_width() {
     let row = ResultRow::from(&postgres());
     for width in [60, 72, 80, 90, 100] {
         let card = result_card(&row, &Style { color: false, width });

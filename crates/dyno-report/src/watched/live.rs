@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_left_out_and_nothing_is_said_of_a_server_that_is_away() {
+    fn live_lines_omit_unknown_values_and_unreachable_server() {
         let metrics = BTreeMap::from([("commits_per_s".to_owned(), 12.0), ("cpu_busy_pct".to_owned(), 34.5)]);
         let point = SeriesPoint { seconds: 1.0, metrics, ..SeriesPoint::default() };
         let waits = [("IO:WalSync".to_owned(), 1.5)];

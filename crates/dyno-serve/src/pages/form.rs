@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_the_block_workload_are_marked_in_the_form() {
+    fn block_workload_keys_are_marked_in_form() {
         let order = JobRequest::default();
         let of_block = |path: &str| {
             let key = keys::find(path).expect("a key");

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_sqlites_own_but_for_wal() {
+    fn parameters_default_to_sqlite_defaults_except_wal() {
         let params = read("sqlite:/data/dyno.db").unwrap();
         assert_eq!(params.storage, Storage::File("/data/dyno.db".into()));
         assert_eq!((params.journal, params.sync, params.cache.0), ("wal", "full", 2_048_000));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_is_read() {
+    fn every_sqlite_url_parameter_is_read() {
         let params = read(
             "sqlite:/d.db?journal=delete&sync=extra&cache=16M&direct=on&mmap=0&busy=250ms&locking=exclusive&checkpoint=0",
         )
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_is_allowed() {
+    fn invalid_sqlite_parameter_error_lists_allowed_values() {
         for (url, names) in [
             ("sqlite:/d.db?jornal=wal", ["jornal", "journal, sync, cache"]),
             ("sqlite:/d.db?journal=WAL", ["WAL", "wal, delete, truncate"]),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn each_memory_is_its_own() {
+    fn each_in_memory_database_is_separate() {
         let (a, b) = (read("sqlite::memory:").unwrap(), read("sqlite::memory:?cache=1G").unwrap());
         assert_ne!(a.storage, b.storage);
         assert_eq!((a.journal, b.cache.0), ("memory", 1 << 30));
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_url_makes_it_panic(name in "[a-z]{0,10}", value in ".{0,12}", path in "[a-z/:]{0,8}") {
+        fn sqlite_params_never_panic_on_any_url(name in "[a-z]{0,10}", value in ".{0,12}", path in "[a-z/:]{0,8}") {
             let url = TargetUrl {
                 scheme: "sqlite".to_owned(),
                 user: None,

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_that_ended_stay_in_the_sum_and_their_slots_are_used_again() {
+    fn ended_sessions_stay_in_sum_and_slots_are_reused() {
         let registry = SqliteSessionRegistry::default();
         for round in 1..=3 {
             let (a, b) = (registry.register(), registry.register());

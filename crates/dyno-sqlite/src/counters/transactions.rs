@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn each_transaction_of_every_connection_counts_once() {
+    fn sqlite_transactions_of_all_connections_count_once() {
         for journal in ["delete", "truncate", "persist", "wal"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.db");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_removed_is_not_held_open() {
+    fn removed_database_file_is_not_held_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let connection = Connection::open(&path).unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_is_not_there_counts_nothing() {
+    fn missing_wal_index_gives_no_count() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         Connection::open(&path)

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_system_says_its_name_and_its_room() {
+    fn file_system_reports_name_and_free_space() {
         let folder = tempfile::tempdir().unwrap();
         let file_system = FileSystem::of(folder.path()).unwrap();
         assert!(file_system.free_bytes > 0 && !file_system.name().is_empty());

@@ -118,7 +118,7 @@ mod tests {
     use dyno_engine::TargetErrorKind;
 
     #[test]
-    fn two_rows_never_fit_into_a_page_and_one_always_does() {
+    fn page_holds_one_row_but_never_two() {
         for page_bytes in [4096u64, 8192, 16_384, 32_768, 65_536] {
             let text = (column_bytes(page_bytes) * TEXT_COLUMNS) as u64;
             // A b-tree leaf has a header of 8 bytes and 2 bytes per cell; the smallest row has only its text.

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_updates_go_by_the_index_and_visit_the_row() {
+    fn reads_and_updates_use_the_index_and_visit_the_row() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(&format!(
             "CREATE TABLE dyno_rows_1(custid INTEGER, ver INTEGER NOT NULL DEFAULT 0, {});
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heavy_update_sets_every_column_and_a_light_one_two() {
+    fn heavy_update_sql_sets_all_columns_and_lite_one_two() {
         assert_eq!(
             update_sql("t", Redo::Lite),
             "UPDATE t SET ver = ver + 1, c2 = ?1, c20 = ?2 WHERE custid BETWEEN ?3 AND ?4"

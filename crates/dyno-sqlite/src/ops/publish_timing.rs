@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lookups_look_at_the_clock_once_in_64_and_nothing_is_published_after_an_edge() {
+    fn publish_timer_samples_clock_and_pauses_after_boundary() {
         let mut pulse = SqlitePublishTimer::default();
         assert!(pulse.should_check_clock(1) && pulse.is_due(1));
         let looks = (0..6_400).filter(|_| pulse.should_check_clock(1) && !pulse.is_due(2)).count();

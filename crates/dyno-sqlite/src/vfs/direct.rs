@@ -195,7 +195,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn a_direct_file_is_as_an_ordinary_one(steps in steps()) {
+        fn direct_io_file_behaves_like_an_ordinary_one(steps in steps()) {
             let folder = tempfile::tempdir().unwrap();
             let (direct_path, plain_path) = (folder.path().join("direct"), folder.path().join("plain"));
             File::create(&direct_path).unwrap();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_file_gives_its_space_back_only_after_its_last_handle() {
+    fn removed_file_is_released_only_after_last_handle_closes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         File::create(&path).unwrap();

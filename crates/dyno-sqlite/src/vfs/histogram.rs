@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reads_out_what_an_hdr_histogram_would_have_recorded(
+        fn shared_histogram_equals_direct_hdr_recording(
             latencies in prop::collection::vec((0u64..64, any::<u64>()), 1..200)
         ) {
             let (shared, mut direct) = (SharedHistogram::default(), Histogram::new());

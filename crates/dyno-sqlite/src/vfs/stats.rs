@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_outlive_handles_and_are_counted_once() {
+    fn file_stats_survive_closed_handles_and_count_once() {
         let stats = FileStats::default();
         for round in 1..=3 {
             let (a, b) = (stats.check_out(FileKind::Journal), stats.check_out(FileKind::Journal));

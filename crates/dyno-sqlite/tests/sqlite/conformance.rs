@@ -5,7 +5,7 @@ use dyno_plan::Commit;
 use dyno_workload::conformance;
 
 #[test]
-fn files_and_memory_do_what_every_engine_must() {
+fn sqlite_files_and_memory_pass_engine_conformance() {
     let folder = folder();
     for (name, parameters) in [("wal.db", ""), ("delete.db", "journal=delete")] {
         assert_conforms(&url(&folder.path().join(name), parameters));

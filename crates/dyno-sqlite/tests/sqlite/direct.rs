@@ -31,7 +31,7 @@ fn work(parameters: &str, redo: Redo, updates: &[u64]) -> Vec<(i64, i64, String,
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_direct_database_is_as_an_ordinary_one(
+    fn direct_io_database_behaves_like_an_ordinary_one(
         updates in prop::collection::vec(1u64..=185, 1..40),
         heavy: bool,
     ) {
@@ -101,7 +101,7 @@ fn direct_and_ordinary_connections_see_each_other() {
 }
 
 #[test]
-fn a_file_system_without_o_direct_says_so() {
+fn missing_o_direct_support_is_reported() {
     // procfs exists on every Linux and does not support O_DIRECT.
     let target = open("sqlite:/proc/self/status?direct=on");
     let error = target.survey().unwrap_err();

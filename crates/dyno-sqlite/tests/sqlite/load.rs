@@ -33,7 +33,7 @@ fn every_page_size_gets_one_row_per_block() {
 }
 
 #[test]
-fn keys_are_complete_scattered_and_reproducible() {
+fn loaded_keys_are_complete_scattered_and_reproducible() {
     let (a, b) = (folder(), folder());
     for folder in [&a, &b] {
         load(open(&url(&file(folder), "")).as_ref(), &spec()).unwrap();
@@ -50,7 +50,7 @@ fn keys_are_complete_scattered_and_reproducible() {
 }
 
 #[test]
-fn the_same_spec_is_recognised_and_another_refused() {
+fn same_spec_is_recognized_and_another_refused() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
@@ -71,7 +71,7 @@ fn the_same_spec_is_recognised_and_another_refused() {
 }
 
 #[test]
-fn a_load_stopped_anywhere_is_resumed_to_the_same_rows() {
+fn load_stopped_at_any_point_resumes_to_same_rows() {
     let spec = DataSpec { schemas: 2, rows: 1_000, scan_rows: 300, ..spec() };
     let whole_folder = folder();
     load(open(&url(&file(&whole_folder), "")).as_ref(), &spec).unwrap();
@@ -164,7 +164,7 @@ fn a_killed_load_is_resumed() {
 }
 
 #[test]
-fn a_drop_removes_the_file_that_a_load_made() {
+fn drop_removes_file_created_by_load() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
     assert!(target.inventory().unwrap().is_empty() && target.drop_all().unwrap().is_empty());
@@ -182,7 +182,7 @@ fn a_drop_removes_the_file_that_a_load_made() {
 }
 
 #[test]
-fn a_drop_leaves_what_is_not_dynos() {
+fn drop_keeps_foreign_objects() {
     let folder = folder();
     let conn = plain_connection(&file(&folder));
     conn.execute_batch("CREATE TABLE dyno_mine(a); INSERT INTO dyno_mine VALUES(1); CREATE TABLE other(b)")
@@ -207,7 +207,7 @@ fn a_drop_leaves_what_is_not_dynos() {
 }
 
 #[test]
-fn a_file_that_gained_a_foreign_table_stays() {
+fn drop_keeps_file_with_foreign_table() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
@@ -218,7 +218,7 @@ fn a_file_that_gained_a_foreign_table_stays() {
 }
 
 #[test]
-fn file_shared_with_a_workload_goes_with_the_last_of_them() {
+fn database_file_is_removed_with_its_last_table() {
     for workload_first in [false, true] {
         let folder = folder();
         let target = open(&url(&file(&folder), ""));
@@ -243,7 +243,7 @@ fn file_shared_with_a_workload_goes_with_the_last_of_them() {
 }
 
 #[test]
-fn empty_file_that_dyno_did_not_create_stays() {
+fn drop_keeps_empty_file_dyno_did_not_create() {
     let folder = folder();
     plain_connection(&file(&folder)).execute_batch("CREATE TABLE notes(a); DROP TABLE notes").unwrap();
     let target = open(&url(&file(&folder), ""));
@@ -271,7 +271,7 @@ fn a_file_in_use_is_not_removed() {
 }
 
 #[test]
-fn a_table_of_our_name_without_metadata_is_somebody_elses() {
+fn table_with_dyno_name_but_no_metadata_is_foreign() {
     let folder = folder();
     plain_connection(&file(&folder)).execute_batch("CREATE TABLE Dyno_Scan_2(a)").unwrap();
     let target = open(&url(&file(&folder), ""));
@@ -282,7 +282,7 @@ fn a_table_of_our_name_without_metadata_is_somebody_elses() {
 }
 
 #[test]
-fn strange_metadata_is_refused() {
+fn unreadable_metadata_is_refused() {
     for ddl in [
         "CREATE TABLE dyno_meta(a)",
         "CREATE TABLE dyno_meta(id INTEGER PRIMARY KEY, format_version); INSERT INTO dyno_meta VALUES(1, 99)",
@@ -301,7 +301,7 @@ fn strange_metadata_is_refused() {
 }
 
 #[test]
-fn a_file_with_other_pages_is_refused_before_anything_is_dropped() {
+fn file_with_other_page_size_is_refused_before_any_drop() {
     let folder = folder();
     plain_connection(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
     let target = open(&url(&file(&folder), ""));
@@ -317,7 +317,7 @@ fn a_file_with_other_pages_is_refused_before_anything_is_dropped() {
 }
 
 #[test]
-fn what_is_no_database_is_refused() {
+fn file_that_is_not_a_database_is_refused() {
     let folder = folder();
     std::fs::write(file(&folder), vec![b'x'; 10_000]).unwrap();
     let target = open(&url(&file(&folder), ""));
@@ -332,7 +332,7 @@ fn what_is_no_database_is_refused() {
 }
 
 #[test]
-fn memory_is_bounded_and_says_so() {
+fn in_memory_load_beyond_2_gib_fails_as_full() {
     let target = open("sqlite::memory:");
     assert!(target.capabilities().ephemeral);
     let error = load(target.as_ref(), &DataSpec { rows: 400_000, block_size: 8192, ..spec() }).unwrap_err();

@@ -28,7 +28,7 @@ fn severity(advice: &[Advice], check: &str) -> Severity {
 const SMALL: &str = "data.scale=1000 blocks";
 
 #[test]
-fn a_sound_plan_finds_nothing_worse_than_a_note() {
+fn valid_plan_has_no_finding_above_note() {
     let folder = folder();
     let advice = preflight(&url(&file(&folder), "direct=on"), &[SMALL, "workload.update_pct=0"]);
     for check in ["file", "disk space", "block size", "page cache", "durability"] {
@@ -39,7 +39,7 @@ fn a_sound_plan_finds_nothing_worse_than_a_note() {
 }
 
 #[test]
-fn each_fault_is_found_with_its_way_out() {
+fn sqlite_preflight_reports_each_problem() {
     let folder = folder();
     let path = file(&folder);
     for (parameters, sets, check, expected) in [
@@ -66,7 +66,7 @@ fn each_fault_is_found_with_its_way_out() {
 }
 
 #[test]
-fn an_existing_file_with_other_pages_is_found() {
+fn existing_file_with_other_page_size_fails_preflight() {
     let folder = folder();
     plain_connection(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
     let advice = preflight(&url(&file(&folder), ""), &[SMALL, "data.block_size=4K"]);
@@ -74,7 +74,7 @@ fn an_existing_file_with_other_pages_is_found() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_found() {
+fn missing_directory_fails_preflight() {
     let folder = folder();
     let path = folder.path().join("no/such/folder/dyno.db");
     let advice = preflight(&url(&path, ""), &[SMALL]);
@@ -82,14 +82,14 @@ fn a_directory_that_is_not_there_is_found() {
 }
 
 #[test]
-fn files_in_memory_are_named_as_such() {
+fn preflight_warns_about_files_in_memory() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
     let advice = preflight(&url(&file(&folder), ""), &[SMALL]);
     assert_eq!(severity(&advice, "file system"), Severity::Warn);
 }
 
 #[test]
-fn memory_says_what_it_cannot_show() {
+fn memory_database_preflight_judges_storage_and_memory() {
     let small = preflight("sqlite::memory:?cache=64M", &[SMALL]);
     assert_eq!(severity(&small, "storage"), Severity::Note);
     assert!(small.iter().all(|one| one.check != "memory" && one.check != "disk space"));
@@ -100,7 +100,7 @@ fn memory_says_what_it_cannot_show() {
 }
 
 #[test]
-fn findings_follow_what_the_workload_does_and_uses() {
+fn preflight_findings_depend_on_the_workload() {
     let folder = folder();
     let path = file(&folder);
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)

@@ -29,7 +29,7 @@ const MODES: [&str; 8] = [
 ];
 
 #[test]
-fn counters_agree_with_operations_to_the_unit() {
+fn sqlite_counters_match_operations_exactly() {
     for mode in MODES {
         let folder = folder();
         let spec = spec();
@@ -72,7 +72,7 @@ fn counters_agree_with_operations_to_the_unit() {
 }
 
 #[test]
-fn every_portable_counter_is_there_or_says_why_not() {
+fn sqlite_counters_have_value_or_reason() {
     for mode in MODES {
         let folder = folder();
         let spec = spec();
@@ -89,7 +89,7 @@ fn every_portable_counter_is_there_or_says_why_not() {
 }
 
 #[test]
-fn redo_and_physical_reads_are_seen_by_the_vfs() {
+fn sqlite_vfs_counts_redo_and_physical_reads() {
     for (mode, redo) in [("journal=wal&cache=64K", "wal"), ("journal=delete&cache=64K", "journal")] {
         let folder = folder();
         let spec = DataSpec { rows: 1_000, ..spec() };
@@ -123,7 +123,7 @@ fn redo_and_physical_reads_are_seen_by_the_vfs() {
 }
 
 #[test]
-fn checkpoints_come_at_the_distance_of_the_url() {
+fn checkpoint_distance_follows_url_parameter() {
     for (parameters, some) in [("checkpoint=20", true), ("checkpoint=0", false)] {
         let folder = folder();
         let spec = spec();
@@ -141,7 +141,7 @@ fn checkpoints_come_at_the_distance_of_the_url() {
 }
 
 #[test]
-fn heavy_updates_of_every_page_size_keep_one_row_per_block() {
+fn heavy_updates_keep_one_row_per_block_at_every_page_size() {
     for block_size in [4096, 8192, 65_536] {
         let folder = folder();
         let spec = DataSpec { block_size, rows: 64, schemas: 1, scan_rows: 0, ..spec() };
@@ -186,7 +186,7 @@ fn a_light_update_changes_two_columns_and_a_heavy_one_all() {
 }
 
 #[test]
-fn the_last_update_can_be_read_back() {
+fn last_update_is_verified_by_reading_back() {
     let folder = folder();
     let spec = spec();
     let target = loaded(&folder, "", &spec);
@@ -201,7 +201,7 @@ fn the_last_update_can_be_read_back() {
 }
 
 #[test]
-fn two_writers_wait_for_each_other_and_a_wait_too_long_is_retryable() {
+fn sqlite_writers_wait_and_timeout_is_retryable() {
     for mode in ["busy=20ms", "busy=20ms&journal=delete"] {
         let folder = folder();
         let spec = spec();
@@ -234,7 +234,7 @@ fn two_writers_wait_for_each_other_and_a_wait_too_long_is_retryable() {
 }
 
 #[test]
-fn many_sessions_lose_no_update() {
+fn concurrent_sessions_lose_no_updates() {
     for mode in ["memory", "journal=wal&checkpoint=50", "journal=truncate", "journal=wal&direct=on&cache=64K"]
     {
         let folder = folder();
@@ -299,7 +299,7 @@ fn watch(target: &dyn Target, spec: &DataSpec, finished: &AtomicBool) {
 }
 
 #[test]
-fn an_interrupted_session_goes_on_after_it_reconnects() {
+fn interrupted_session_continues_after_reconnect() {
     let folder = folder();
     let spec = spec();
     let target = loaded(&folder, "busy=1h", &spec);
@@ -333,7 +333,7 @@ fn an_interrupted_session_goes_on_after_it_reconnects() {
 }
 
 #[test]
-fn what_sqlite_cannot_do_is_said() {
+fn operations_unsupported_by_sqlite_are_reported() {
     let folder = folder();
     let spec = DataSpec { scan_rows: 0, ..spec() };
     let target = loaded(&folder, "", &spec);
@@ -355,7 +355,7 @@ fn what_sqlite_cannot_do_is_said() {
 }
 
 #[test]
-fn identity_tells_product_settings_and_paths() {
+fn sqlite_identity_has_product_settings_and_paths() {
     let folder = folder();
     let target = open(&url(&file(&folder), "cache=16M&direct=on"));
     let before = target.identify().unwrap();

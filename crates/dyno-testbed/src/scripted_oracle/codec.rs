@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_oracle_writes_them() {
+    fn oracle_numbers_are_encoded_as_documented() {
         // From the manual of the call interface: 5, 100, -5, 2767, -2767, 0.1, 1234567.
         for (text, bytes) in [
             ("5", &[193, 6][..]),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_each_length_are_read_as_they_were_written() {
+    fn codec_reads_back_text_of_every_length() {
         for length in [0, 1, 252, 253, 32_767, 32_768, 70_000] {
             let mut out = Out::default();
             let text = vec![b'x'; length];

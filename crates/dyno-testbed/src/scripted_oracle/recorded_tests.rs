@@ -33,7 +33,7 @@ fn function(message: &mut In<'_>, fields: FieldVersion) -> u8 {
 }
 
 #[test]
-fn recorded_connections_are_accepted_as_the_server_accepts_them() {
+fn recorded_connect_is_accepted_like_the_real_server() {
     for (server, recording) in recordings("connect") {
         let requests = packets(&recording.written, false);
         for request in &requests {
@@ -134,7 +134,7 @@ fn answer_parts(answer: &[u8], fields: FieldVersion) -> Vec<AnswerPart> {
 }
 
 #[test]
-fn recorded_queries_are_read_and_their_answers_are_written_the_same() {
+fn recorded_queries_and_answers_round_trip() {
     for (server, recording) in recordings("postauth") {
         let fields = recording.fields();
         let requests = recording.messages(&recording.written);
@@ -177,7 +177,7 @@ fn recorded_queries_are_read_and_their_answers_are_written_the_same() {
 }
 
 #[test]
-fn recorded_requests_that_are_cut_short_are_waited_for() {
+fn truncated_recorded_requests_are_reported_as_short() {
     for (server, recording) in recordings("postauth") {
         let fields = recording.fields();
         let request = recording.messages(&recording.written).remove(0);
@@ -191,7 +191,7 @@ fn recorded_requests_that_are_cut_short_are_waited_for() {
 }
 
 #[test]
-fn recorded_operations_on_lobs_are_read_and_written_the_same() {
+fn recorded_lob_operations_round_trip() {
     for (server, recording) in recordings("lob") {
         let fields = recording.fields();
         for request in recording.messages(&recording.written) {

@@ -3,7 +3,7 @@
 use dyno_testbed::Galera;
 
 #[test]
-fn what_is_written_through_one_node_is_on_all() {
+fn galera_write_on_one_node_is_visible_on_another() {
     let Some(cluster) = Galera::start(3) else { return };
     let [first, .., last] = cluster.nodes() else { panic!("three nodes") };
     first.sql("CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t VALUES (7)");

@@ -3,7 +3,7 @@
 use dyno_testbed::MySql;
 
 #[test]
-fn what_one_server_left_the_next_one_does_not_find() {
+fn new_mysql_server_has_no_data_of_the_previous_one() {
     for version in MySql::available() {
         for _ in 0..3 {
             let server = MySql::start(&version, &[]);

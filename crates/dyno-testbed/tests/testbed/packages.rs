@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_lock_is_waited_for_and_other_errors_are_not() {
+fn package_lock_is_waited_for_but_other_errors_are_not() {
     let busy = "echo x >>\"$COUNT\"; [ \"$(wc -l <\"$COUNT\")\" -ge 3 ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100; }; echo done";
     let output = sh(busy, "when_free apt-get update");
     let stderr = text(&output.stderr);
@@ -42,7 +42,7 @@ fn a_lock_is_waited_for_and_other_errors_are_not() {
 }
 
 #[test]
-fn the_archive_is_the_systems_own_and_no_host_is_written_down() {
+fn package_archive_is_the_systems_own_and_no_host_is_hard_coded() {
     let shell_script = "echo 'Debian-Security|http://a.test/sec'; echo 'Debian|http://b.test/debian/'";
     assert_eq!(text(&sh(shell_script, "debian_archive").stdout).trim(), "http://b.test/debian/");
     assert_eq!(text(&sh("echo 'Ubuntu|http://c.test/ubuntu/'", "debian_archive").stdout), "");

@@ -3,7 +3,7 @@
 use dyno_testbed::Postgres;
 
 #[test]
-fn a_server_starts_answers_and_leaves_nothing() {
+fn testbed_server_starts_answers_and_leaves_nothing() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[("max_connections", "17")]);
         assert_eq!(server.psql("SHOW max_connections"), "17");
@@ -18,7 +18,7 @@ fn a_server_starts_answers_and_leaves_nothing() {
 }
 
 #[test]
-fn what_was_committed_survives_a_kill_and_a_stop() {
+fn committed_rows_survive_kill_and_stop() {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, &[]);
         server.psql("CREATE TABLE t AS SELECT generate_series(1, 1000) AS n");
@@ -33,7 +33,7 @@ fn what_was_committed_survives_a_kill_and_a_stop() {
 }
 
 #[test]
-fn a_setting_the_server_refuses_is_told_in_its_own_words() {
+fn setting_refused_by_server_is_named_in_the_error() {
     for version in Postgres::available() {
         let error = Postgres::try_start(&version, &[("shared_buffers", "banana")]).unwrap_err();
         assert!(error.contains("shared_buffers"), "{error}");
@@ -49,7 +49,7 @@ fn a_server_outlives_the_thread_that_started_it() {
 }
 
 #[test]
-fn what_one_server_left_the_next_one_does_not_find() {
+fn new_mysql_server_has_no_data_of_the_previous_one() {
     for version in Postgres::available() {
         for _ in 0..3 {
             let server = Postgres::start(&version, &[]);

@@ -21,7 +21,7 @@ fn has_reason(lines: &[&str], at: usize) -> bool {
 }
 
 #[test]
-fn every_unsafe_function_and_implementation_has_its_reason() {
+fn unsafe_functions_and_impls_have_a_safety_comment() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
     let mut without = Vec::new();

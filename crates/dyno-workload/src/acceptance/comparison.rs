@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_that_come_back_are_wrong_and_others_are_not_proved() {
+    fn repeatable_differences_are_wrong_others_not_proved() {
         assert_eq!(verdict(&[60]), Proved);
         assert_eq!(verdict(&[64, 60]), Proved);
         assert_eq!(verdict(&[64, 64, 64]), Wrong);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_is_absent_proves_nothing_where_it_is_needed() {
+    fn absent_counter_is_not_proof_where_it_is_needed() {
         let finding = |is_needed| {
             let counted = Err("off".to_owned());
             let comparison =

@@ -141,7 +141,7 @@ mod tests {
     use dyno_record::AcceptanceVerdict::{Proved, Wrong};
 
     #[test]
-    fn an_error_of_another_class_is_wrong() {
+    fn error_of_unexpected_class_is_wrong() {
         let error =
             OpError { class: ErrorClass::Fatal, code: "1213".to_owned(), message: "deadlock".to_owned() };
         assert_eq!(of_class("deadlock", &error, ErrorClass::Retryable).verdict, Wrong);

@@ -118,14 +118,14 @@ mod tests {
     use dyno_record::AcceptanceVerdict::{NotProved, Proved, Wrong};
 
     #[test]
-    fn named_parameters_are_found_in_their_order() {
+    fn named_parameters_are_found_in_order() {
         let range = "SELECT c2 FROM t WHERE k BETWEEN :first_key AND :last_key";
         assert_eq!(named_marks(range), [":first_key", ":last_key"]);
         assert_eq!(named_marks("SELECT c2 FROM t WHERE k = :1"), Vec::<String>::new());
     }
 
     #[test]
-    fn plans_are_judged_by_their_words() {
+    fn query_plans_are_judged_by_their_keywords() {
         let lookup = |plan: &str| judged("lookup", &[plan.to_owned()], &BY_INDEX, "reaches").verdict;
         assert_eq!(lookup("SEARCH dyno_rows_1 USING INDEX dyno_rows_1_key (custid=?)"), Proved);
         assert_eq!(lookup("Bitmap Index Scan on rows_1_custid"), Proved);

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grants_in_findings_become_one_script() {
+    fn grants_in_findings_are_merged_into_one_script() {
         let way_outs = [
             "by a DBA: GRANT SELECT ON SYS.V_$SYSSTAT TO me; GRANT SELECT ON SYS.V_$EVENT TO me;",
             "GRANT SELECT ON SYS.V_$SYSSTAT TO me; shows where the data lies",

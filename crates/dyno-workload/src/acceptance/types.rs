@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_compared_as_engines_read_them() {
+    fn values_are_compared_as_engines_return_them() {
         for (written, read) in [
             (Value::Text(AMOUNT), Value::Real(12_345_678_901.234_5)),
             (Value::Text(AMOUNT), Value::Text(b"12345678901.23450")),

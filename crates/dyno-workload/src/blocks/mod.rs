@@ -61,7 +61,7 @@ mod tests {
     use dyno_engine::BlockOp;
 
     #[test]
-    fn operations_are_of_the_class_that_has_their_name() {
+    fn operations_belong_to_class_of_same_name() {
         let spec = DataSpec {
             schemas: 1,
             rows: 100,

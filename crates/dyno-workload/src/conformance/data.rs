@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_told_from_blocks_that_are_taken_again() {
+    fn table_growth_is_distinguished_from_block_reuse() {
         assert_eq!(grown(OPS, 0).severity, Severity::Ok);
         assert_eq!(grown(OPS * ROUNDS, 0).severity, Severity::Note);
         assert_eq!(grown(OPS / 2, OPS).severity, Severity::Warn);

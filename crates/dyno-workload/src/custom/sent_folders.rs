@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_sent_is_the_same_workload_and_has_only_what_was_read() {
+    fn sent_workload_folder_is_equal_and_has_only_files_read() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("w");
         for (name, text) in FILES {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_this_host_is_read_for_another() {
+    fn sent_workload_never_reads_files_of_this_host() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ask.sql"), "SELECT 'of this host'").unwrap();
         let main = [("workload.toml", "name = \"w\"\n[transaction.ask]\nsql = \"ask.sql\"\n")];
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_nowhere_else() {
+    fn sent_file_names_cannot_escape_the_folder() {
         for name in [
             "",
             ".",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_sizes_are_bounded() {
+    fn sent_folders_limit_file_count_and_size() {
         let many: Vec<String> = (0..=FILES_MAX).map(|number| format!("{number}.sql")).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
         assert!(sent(&many[1..]).is_ok());

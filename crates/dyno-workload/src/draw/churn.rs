@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_are_unique_among_rows_that_are_there_and_the_oldest_goes_first(
+        fn churn_inserts_unique_keys_and_deletes_oldest_first(
             draws in prop::collection::vec((any::<bool>(), 0u8..20), 0..5_000), place in 0u32..1_000,
         ) {
             let mut churn = Churn::new(100, place);
@@ -85,7 +85,7 @@ mod tests {
         }
 
         #[test]
-        fn no_key_is_inserted_twice_whatever_was_done_of_slices_that_failed(
+        fn churn_never_inserts_key_twice_after_failed_slices(
             slices in prop::collection::vec((1usize..3_000, 0usize..3_000, any::<bool>(), 1u64..10), 1..30),
         ) {
             let mut churn = Churn::new(100, 0);

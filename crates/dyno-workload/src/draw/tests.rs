@@ -28,7 +28,7 @@ fn class(op: BlockOp) -> usize {
 
 proptest! {
     #[test]
-    fn shares_and_ranges_hold(
+    fn drawn_operations_keep_shares_and_key_ranges(
         update in 0u32..=60, churn in 0u32..=20, scan in 0u32..=40, lookup in 0u32..=30, secondary in 0u32..=30,
         work_unit in 1u32..64, seed: u64, law in 0usize..3,
     ) {
@@ -97,7 +97,7 @@ proptest! {
 }
 
 #[test]
-fn the_same_seed_draws_the_same_and_sessions_differ() {
+fn same_seed_repeats_operations_and_sessions_differ() {
     let (workload, spec) = (workload(), spec(1_000_000));
     let ops = |session| {
         let mut draw = OperationGenerator::new(&workload, &spec, session, session);
@@ -108,7 +108,7 @@ fn the_same_seed_draws_the_same_and_sessions_differ() {
 }
 
 #[test]
-fn concentration_changes_where_operations_go_and_not_which_they_are() {
+fn concentration_changes_keys_but_not_operation_classes() {
     let classes = |change: fn(&mut WorkloadSettings)| {
         let mut work = workload();
         (work.update_pct, work.lookup_pct) = (30, 40);
@@ -122,7 +122,7 @@ fn concentration_changes_where_operations_go_and_not_which_they_are() {
 }
 
 #[test]
-fn popular_keys_have_their_share_lie_anywhere_and_are_the_same_for_all_sessions() {
+fn popular_keys_have_expected_share_and_match_across_sessions() {
     let popular = |keys, session| {
         let mut work = workload();
         (work.lookup_pct, work.keys, work.zipf_exponent) = (100, keys, 1.0);

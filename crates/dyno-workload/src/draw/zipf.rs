@@ -110,14 +110,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn ranks_have_the_frequencies_of_the_law(n in 1u64..400, exponent in 0.01f64..4.0, seed: u64) {
+        fn zipf_ranks_have_expected_frequencies(n in 1u64..400, exponent in 0.01f64..4.0, seed: u64) {
             let (chi, freedom) = chi_square(n, exponent, seed, 20_000);
             // The mean is the degrees of freedom and the variance twice that: six standard deviations, plus a margin for small values.
             prop_assert!(chi <= freedom + 6.0 * (2.0 * freedom).sqrt() + 12.0, "chi² {chi} with {freedom}");
         }
 
         #[test]
-        fn a_rank_is_always_there(n in 1u64..=1_000_000_000_000, exponent in 0.01f64..=10.0, seed: u64) {
+        fn zipf_rank_is_always_in_range(n in 1u64..=1_000_000_000_000, exponent in 0.01f64..=10.0, seed: u64) {
             let zipf = Zipf::new(n, exponent);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             for _ in 0..50 {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn known_exponents_pass_a_strict_test() {
+    fn zipf_draws_pass_chi_square_test() {
         // The seeds are fixed, so these cannot fail by chance: 99.9th percentile by Wilson and Hilferty.
         for (n, exponent) in [(1_000, 0.5), (1_000, 0.99), (1_000, 1.0), (1_000, 1.2), (100, 2.0), (7, 1.0)] {
             let (chi, k) = chi_square(n, exponent, 11, 1_000_000);

@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_well_made() {
+    fn command_line_definition_passes_clap_checks() {
         at_every_level(Cli::command()).debug_assert();
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn what_can_be_repeated_is_kept_from_all_levels_in_order() {
+    fn repeatable_options_are_kept_from_all_levels_in_order() {
         let read = common(
             "dyno --set a=1 --target sqlite:a prove --set b=2 --json window --set c=3 --set d=4 --target sqlite:b",
         )
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_one_value_is_given_once_at_any_level() {
+    fn single_value_option_is_accepted_once_at_any_level() {
         assert_eq!(common("dyno --plan a.toml run").unwrap().plan.to_str(), Some("a.toml"));
         assert_eq!(common("dyno run --plan b.toml").unwrap().plan.to_str(), Some("b.toml"));
         for args in [

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_are_read_and_secrets_stay_out_of_errors() {
+    fn agent_targets_are_read_and_errors_hide_secrets() {
         let read =
             targets("[[targets]]\nurl = \"postgres://dyno@*/bench\"\nwrites = true\npassword_env = \"P\"\n")
                 .unwrap();

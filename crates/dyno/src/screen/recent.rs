@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_has_the_operations_of_its_intervals_and_their_distribution() {
+    fn recent_period_has_operations_and_latencies_of_its_intervals() {
         let mut recent = Recent::default();
         for second in 0..700u32 {
             // One slow operation in a hundred, except in the last ten seconds.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn short_intervals_add_up_and_no_stretch_reaches_over_a_gap() {
+    fn recent_intervals_are_summed_but_never_across_a_gap() {
         let mut recent = Recent::default();
         for tenth in 0..300u32 {
             recent.add(&point(f64::from(tenth) / 10.0, 0.1, 5), &CoarseLatencies::default());

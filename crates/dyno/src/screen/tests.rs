@@ -231,12 +231,12 @@ fn run() -> ScreenState {
 }
 
 #[test]
-fn a_run_in_its_window() {
+fn screen_shows_run_in_its_window() {
     golden("run", &run(), 35.5);
 }
 
 #[test]
-fn a_sweep_that_fills() {
+fn screen_shows_sweep_in_progress() {
     let mut state = sweep();
     begin(&mut state);
     window(&mut state, 12, &[]);
@@ -245,7 +245,7 @@ fn a_sweep_that_fills() {
 }
 
 #[test]
-fn before_the_first_interval_and_while_paused() {
+fn screen_before_first_interval_and_while_paused() {
     let mut state = ScreenState::new("run");
     begin(&mut state);
     golden("begin", &state, 12.0);
@@ -256,7 +256,7 @@ fn before_the_first_interval_and_while_paused() {
 }
 
 #[test]
-fn a_load() {
+fn screen_shows_load_progress() {
     let mut state = ScreenState::new("load");
     state.apply_event(&CampaignEvent::Load(LoadEvent::Target("postgres://dyno@db1/bench".into())), 0.0);
     state.apply_event(&CampaignEvent::Load(LoadEvent::Phase("rows".into(), 1_000_000)), 1.0);
@@ -265,7 +265,7 @@ fn a_load() {
 }
 
 #[test]
-fn help_and_a_panel_alone() {
+fn screen_shows_help_and_zoomed_panel() {
     let mut state = sweep();
     state.help = true;
     golden("help", &state, 12.0);
@@ -276,7 +276,7 @@ fn help_and_a_panel_alone() {
 
 /// At any size, something is drawn and nothing panics; a terminal without UTF-8 gets ASCII frames and bars.
 #[test]
-fn any_size_and_ascii() {
+fn screen_draws_at_any_size_and_in_ascii() {
     let mut state = sweep();
     begin(&mut state);
     window(&mut state, 12, &[]);
@@ -295,7 +295,7 @@ fn any_size_and_ascii() {
 
 /// Names come from databases, plans and errors; they must reach the terminal only as plain text.
 #[test]
-fn what_others_wrote_stays_text() {
+fn external_text_is_escaped_on_screen() {
     let hostile = "x\u{1b}[2J\u{9b}8m\u{202e}\r\n";
     let mut state = run();
     state.run.targets = hostile.to_owned();
@@ -317,7 +317,7 @@ fn what_others_wrote_stays_text() {
 }
 
 #[test]
-fn keys_ask_only_what_is_possible() {
+fn screen_keys_trigger_only_available_actions() {
     let key = |code, modifiers| Key::Key(KeyEvent::new(code, modifiers));
     let plain = |c| key(KeyCode::Char(c), KeyModifiers::NONE);
     let mut alone = run();

@@ -44,7 +44,7 @@ fn assert_masked(desk: &TestEnv, secrets: &[&str]) {
 }
 
 #[test]
-fn sqlite_is_accepted_and_leaves_no_file() {
+fn sqlite_passes_acceptance_and_leaves_no_file() {
     let desk = TestEnv::new();
     let (code, accepted) =
         desk.json(&["check", "--accept", "--target", "sqlite:secret-name.db", "--record", "accept.json"]);
@@ -60,7 +60,7 @@ fn sqlite_is_accepted_and_leaves_no_file() {
 }
 
 #[test]
-fn data_that_is_there_is_refused_and_stays() {
+fn acceptance_check_refuses_and_keeps_existing_data() {
     let desk = TestEnv::new();
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
@@ -71,7 +71,7 @@ fn data_that_is_there_is_refused_and_stays() {
 }
 
 #[test]
-fn postgres_is_accepted_and_the_record_names_nobody() {
+fn postgres_passes_acceptance_and_record_is_anonymous() {
     for version in Postgres::newest_or_all() {
         let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
         server.psql("CREATE DATABASE shopdata");
@@ -95,7 +95,7 @@ fn postgres_is_accepted_and_the_record_names_nobody() {
 }
 
 #[test]
-fn mysql_and_mariadb_are_accepted() {
+fn mysql_and_mariadb_pass_acceptance() {
     for version in MySql::available() {
         let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         let accepted = assert_accepted(&desk, &server.url());
@@ -109,7 +109,7 @@ fn mysql_and_mariadb_are_accepted() {
 }
 
 #[test]
-fn postgres_without_track_counts_is_not_proved_and_says_why() {
+fn acceptance_without_track_counts_is_not_proved_with_reason() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[("track_counts", "off")]), TestEnv::new());
     let (code, accepted) = desk.json(&["check", "--accept", "--target", &server.url()]);
@@ -123,7 +123,7 @@ fn postgres_without_track_counts_is_not_proved_and_says_why() {
 }
 
 #[test]
-fn postgres_grants_that_are_missing_come_as_one_script() {
+fn missing_postgres_grants_are_given_as_one_script() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE poor LOGIN");
@@ -143,7 +143,7 @@ fn postgres_grants_that_are_missing_come_as_one_script() {
 }
 
 #[test]
-fn postgres_plan_without_an_index_is_wrong() {
+fn acceptance_rejects_postgres_plan_without_index() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql(
@@ -156,7 +156,7 @@ fn postgres_plan_without_an_index_is_wrong() {
 }
 
 #[test]
-fn postgres_acceptance_that_is_interrupted_drops_what_it_made() {
+fn interrupted_postgres_acceptance_drops_its_objects() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let mut accept = desk.start(&["check", "--accept", "--target", &server.url()]);

@@ -42,7 +42,7 @@ const RUN: [&str; 9] = [
 ];
 
 #[test]
-fn who_sits_at_a_terminal_is_asked_about_writes_and_asked_once() {
+fn terminal_user_is_asked_for_write_consent_once() {
     let desk = env_with_writer();
     // Any answer except yes counts as no.
     for line in ["n", "", "maybe"] {
@@ -75,7 +75,7 @@ fn who_sits_at_a_terminal_is_asked_about_writes_and_asked_once() {
 }
 
 #[test]
-fn nobody_is_asked_who_has_said_it_or_sits_at_none() {
+fn consent_prompt_skipped_without_terminal() {
     let desk = env_with_writer();
     let refused = desk.dyno(&RUN);
     assert!(refused.code == 2 && !refused.err.contains("[y/N]"), "{refused:#?}");

@@ -15,7 +15,7 @@ fn report(snap: u32, reads: &str) -> String {
 }
 
 #[test]
-fn every_report_is_a_line_in_every_format() {
+fn awr_reports_are_one_line_each_in_every_format() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.lst", STATSPACK);
@@ -42,7 +42,7 @@ fn every_report_is_a_line_in_every_format() {
 }
 
 #[test]
-fn exit_codes_tell_warnings_from_what_cannot_be_read() {
+fn awr_exit_code_distinguishes_warnings_from_read_errors() {
     let desk = TestEnv::new();
     desk.write("good.txt", TEXT);
     desk.write("cut.txt", TEXT.split("Key Instance").next().unwrap());
@@ -62,7 +62,7 @@ fn exit_codes_tell_warnings_from_what_cannot_be_read() {
 }
 
 #[test]
-fn names_of_a_report_are_harmless_in_every_format() {
+fn awr_names_are_escaped_in_table_and_markdown() {
     let desk = TestEnv::new();
     desk.write(
         "x.html",
@@ -75,7 +75,7 @@ fn names_of_a_report_are_harmless_in_every_format() {
 }
 
 #[test]
-fn two_reports_are_held_against_each_other() {
+fn awr_diff_compares_two_reports() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     let changed = TEXT.replace("       1,200.6 ", "       2,401.2 ").replace("17179869184", "34359738368");
@@ -90,7 +90,7 @@ fn two_reports_are_held_against_each_other() {
 }
 
 #[test]
-fn what_one_report_lacks_is_not_called_new() {
+fn entry_missing_in_one_report_is_not_called_new() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.txt", STATSPACK);
@@ -99,7 +99,7 @@ fn what_one_report_lacks_is_not_called_new() {
 }
 
 #[test]
-fn values_that_differ_are_shown_whole() {
+fn differing_values_are_shown_in_full() {
     let desk = TestEnv::new();
     let path = "/u01/app/oracle/product/19.0.0/dbhome_1/".repeat(3);
     let row = |end: &str| format!("<tr><td>audit_file_dest</td><td>{path}{end}</td><td>&#160;</td></tr>");
@@ -136,7 +136,7 @@ fn with_sections(db_time_s: &str, reads: &str) -> String {
 }
 
 #[test]
-fn rows_of_sections_are_compared_per_second() {
+fn awr_diff_compares_section_rows_per_second() {
     let desk = TestEnv::new();
     desk.write("a.html", &with_sections("900", "7,200"));
     desk.write("b.html", &with_sections("2,700", "72,000"));
@@ -161,7 +161,7 @@ fn rows_of_sections_are_compared_per_second() {
 }
 
 #[test]
-fn text_and_html_of_one_interval_are_one_measurement() {
+fn text_and_html_of_one_interval_count_as_one_measurement() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.html", HTML);
@@ -177,7 +177,7 @@ fn text_and_html_of_one_interval_are_one_measurement() {
 }
 
 #[test]
-fn reports_of_one_instance_have_a_history() {
+fn awr_reports_of_one_instance_form_a_trend() {
     let desk = TestEnv::new();
     for snap in 700..712 {
         let reads = if snap < 706 { "64,000.5" } else { "96,000.5" };
@@ -192,7 +192,7 @@ fn reports_of_one_instance_have_a_history() {
 }
 
 #[test]
-fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
+fn awr_report_page_begins_with_load_profile_and_top_events() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.txt", &report(701, "128,001.5"));
@@ -214,7 +214,7 @@ fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
 }
 
 #[test]
-fn other_reports_are_refused_by_name_and_keep_nothing_out() {
+fn awr_import_names_and_skips_other_report_types() {
     let desk = TestEnv::new();
     desk.write("sql.html", &HTML.replace("WORKLOAD REPOSITORY report for", "WORKLOAD REPOSITORY SQL Report"));
     desk.write("ash.txt", "ASH Report For SHOP/shop2\n\nDB Name\n");
@@ -228,7 +228,7 @@ fn other_reports_are_refused_by_name_and_keep_nothing_out() {
 }
 
 #[test]
-fn a_line_of_time_has_gaps_and_anomalies() {
+fn awr_timeline_reports_gaps_and_anomalies() {
     let desk = TestEnv::new();
     for snap in 700..712 {
         if snap != 705 {
@@ -247,7 +247,7 @@ fn a_line_of_time_has_gaps_and_anomalies() {
 }
 
 #[test]
-fn reports_become_records_once() {
+fn awr_report_is_imported_only_once() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     let (code, records) = desk.json(&["awr", "a.txt", "--import"]);
@@ -261,7 +261,7 @@ fn reports_become_records_once() {
 }
 
 #[test]
-fn columns_of_old_readers() {
+fn awr_compat_output_has_columns_of_old_readers() {
     let desk = TestEnv::new();
     desk.write("awr.txt.32", TEXT);
     let info_output = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-info"]);
@@ -295,7 +295,7 @@ fn step(snap: u32, iops: f64, ms: f64) -> String {
 }
 
 #[test]
-fn a_ramp_of_reports_becomes_a_petal() {
+fn ramp_of_awr_reports_becomes_a_petal() {
     let desk = TestEnv::new();
     let steps =
         [(1, 2_000.0, 0.5), (2, 3_900.0, 0.52), (4, 7_000.0, 0.6), (8, 9_000.0, 0.9), (16, 8_000.0, 2.1)];
@@ -373,7 +373,7 @@ fn imported_reports_are_compared_like_runs() {
 }
 
 #[test]
-fn import_takes_reports_too() {
+fn import_accepts_awr_reports() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     let import_output = desk.dyno(&["import", "a.txt", "--tag", "x"]);
@@ -392,7 +392,7 @@ fn import_takes_reports_too() {
 }
 
 #[test]
-fn a_line_of_time_is_drawn() {
+fn awr_timeline_is_drawn_with_escaped_names() {
     let desk = TestEnv::new();
     for i in 0..12u32 {
         let reads = if i == 9 { "640,000.5" } else { "64,000.5" };
@@ -429,7 +429,7 @@ fn half_hour(half: u32, reads: &str) -> String {
 }
 
 #[test]
-fn charts_go_on_after_a_day() {
+fn timeline_charts_span_several_days() {
     let desk = TestEnv::new();
     for i in 0..12 {
         write_file(&desk, "days", &format!("r{i}.txt"), &half_hour(i * 12, "64,000.5"));
@@ -444,7 +444,7 @@ fn charts_go_on_after_a_day() {
 }
 
 #[test]
-fn what_stands_out_is_told_with_what_moved_and_without_names_elsewhere() {
+fn timeline_flags_anomalies_with_figures_and_without_names() {
     let desk = TestEnv::new();
     for i in 0..12 {
         let text = half_hour(i, if i == 7 { "640,000.5" } else { "64,000.5" });
@@ -466,7 +466,7 @@ fn what_stands_out_is_told_with_what_moved_and_without_names_elsewhere() {
 }
 
 #[test]
-fn statements_and_segments_are_held_against_each_other() {
+fn awr_diff_compares_statements_and_segments() {
     let desk = TestEnv::new();
     desk.write("a.html", HTML);
     desk.write("b.txt", TEXT);

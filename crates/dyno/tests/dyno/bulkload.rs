@@ -74,7 +74,7 @@ fn constrained(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn rows_are_loaded_into_sqlite_by_one_and_by_several() {
+fn bulk_load_into_sqlite_serial_and_parallel() {
     let desk = TestEnv::new();
     let url = &format!("sqlite:{}", desk.file("a.db").display());
     serial_and_parallel(&desk, url);
@@ -94,7 +94,7 @@ fn rows_are_loaded_into_sqlite_by_one_and_by_several() {
 }
 
 #[test]
-fn rows_are_loaded_into_postgres_with_and_without_a_log() {
+fn bulk_load_into_postgres_logged_and_unlogged() {
     let desk = TestEnv::new();
     let Some(version) = Postgres::newest_or_all().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
@@ -117,7 +117,7 @@ fn rows_are_loaded_into_postgres_with_and_without_a_log() {
 }
 
 #[test]
-fn rows_are_loaded_into_mysql_and_mariadb_as_files_and_as_inserts() {
+fn bulk_load_into_mysql_and_mariadb_by_file_and_by_insert() {
     for (version, local_infile) in MySql::available().into_iter().zip(["ON", "OFF"]) {
         let server = MySql::start(&version, &[("local_infile", local_infile)]);
         serial_and_parallel(&TestEnv::new(), &server.url());

@@ -26,7 +26,7 @@ fn assert_reported(figure: &Value, names: &[&str]) {
 }
 
 #[test]
-fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
+fn calibration_is_stored_as_its_own_kind_of_record() {
     let desk = TestEnv::new();
     let folder = tempfile::tempdir_in(desk.file("")).unwrap();
     let at = folder.path().to_str().unwrap();
@@ -77,7 +77,7 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
 }
 
 #[test]
-fn a_suite_shows_its_results_as_a_share_of_what_the_machine_gives() {
+fn suite_results_are_shown_as_share_of_calibrated_limits() {
     let desk = TestEnv::new();
     let at = desk.path().to_str().unwrap();
     let (code, record) = desk.json(&["calibrate", at, "--quick", "--only", "commit", "--step", "100ms"]);
@@ -109,10 +109,15 @@ fn a_suite_shows_its_results_as_a_share_of_what_the_machine_gives() {
 }
 
 #[test]
-fn memory_is_no_device() {
+fn calibrate_skips_device_on_tmpfs() {
     let folder = match tempfile::tempdir_in("/dev/shm") {
         Ok(folder) if std::fs::read_to_string("/proc/mounts").unwrap().contains(" /dev/shm tmpfs ") => folder,
-        _ => return dyno_testbed::skip_unsupported("memory_is_no_device", "there is no /dev/shm in memory"),
+        _ => {
+            return dyno_testbed::skip_unsupported(
+                "calibrate_skips_device_on_tmpfs",
+                "there is no /dev/shm in memory",
+            );
+        }
     };
     let at = folder.path().to_str().unwrap();
     let desk = TestEnv::new();
@@ -125,7 +130,7 @@ fn memory_is_no_device() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_measured_and_leaves_nothing_in_the_folder() {
+fn calibrate_ctrl_c_keeps_results_and_leaves_no_files() {
     let desk = TestEnv::new();
     let folder = tempfile::tempdir_in(desk.file("")).unwrap();
     let at = folder.path().to_str().unwrap();
@@ -143,7 +148,7 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_nothing_in_the_folder() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_written() {
+fn invalid_calibration_settings_are_refused_before_writing() {
     let desk = TestEnv::new();
     for (arguments, words) in [
         (&["/there/is/none"][..], "/there/is/none is not a usable folder"),

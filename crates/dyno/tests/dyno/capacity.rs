@@ -60,7 +60,7 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
 }
 
 #[test]
-fn a_suite_on_postgres_against_a_watch_and_against_reports() {
+fn postgres_suite_capacity_is_compared_with_watch_and_reports() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let url = server.url();
@@ -95,7 +95,7 @@ fn a_suite_on_postgres_against_a_watch_and_against_reports() {
 }
 
 #[test]
-fn a_suite_on_mariadb_against_a_watch() {
+fn mariadb_suite_capacity_is_compared_with_a_watch() {
     let Some(version) = MySql::available().into_iter().next() else { return };
     let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
     let work = || {
@@ -105,7 +105,7 @@ fn a_suite_on_mariadb_against_a_watch() {
 }
 
 #[test]
-fn a_run_is_no_use_and_a_watch_was_not_measured() {
+fn capacity_refuses_run_as_use_and_watch_as_measurement() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let watch = ["watch", &server.url(), "--for", "1s", "--interval", "200ms", "--tag", "now"];

@@ -22,14 +22,14 @@ fn assert_checks_ok(findings: &[(String, String)], checks: &[&str]) {
 }
 
 #[test]
-fn sqlite_files_and_memory() {
+fn deep_check_passes_for_sqlite_file_and_memory() {
     let desk = TestEnv::new();
     assert_checks_ok(&deep_check_findings(&desk, "sqlite:deep.db"), &conformance::EVERYWHERE);
     assert_checks_ok(&deep_check_findings(&desk, "sqlite::memory:"), &conformance::EVERYWHERE);
 }
 
 #[test]
-fn data_that_is_there_is_never_touched() {
+fn deep_check_refuses_and_keeps_existing_data() {
     let desk = TestEnv::new();
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);

@@ -5,7 +5,7 @@ use dyno_testbed::{MySql, Postgres};
 use crate::common::{TestEnv, wait_until};
 
 #[test]
-fn mysql_statements_of_all_sessions_are_compared_with_the_limit() {
+fn mysql_check_sums_prepared_statements_of_all_sessions() {
     for version in MySql::available() {
         let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         let url = server.url();
@@ -35,7 +35,7 @@ fn mysql_statements_of_all_sessions_are_compared_with_the_limit() {
 }
 
 #[test]
-fn mysql_tables_get_a_key_where_the_server_requires_one() {
+fn mysql_tables_get_primary_key_when_server_requires_one() {
     for version in MySql::available() {
         let is_mysql = version.product.name() == "MySQL";
         let setting = if is_mysql { "sql_require_primary_key" } else { "innodb_force_primary_key" };
@@ -83,7 +83,7 @@ fn time_limit_finding(desk: &TestEnv, url: &str) -> String {
 }
 
 #[test]
-fn time_limits_that_sessions_keep_are_named() {
+fn check_names_time_limits_that_apply_to_sessions() {
     let desk = TestEnv::new();
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);

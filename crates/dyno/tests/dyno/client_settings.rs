@@ -13,7 +13,7 @@ fn write_private(desk: &TestEnv, name: &str, text: &str) {
 }
 
 #[test]
-fn postgres_service_leads_to_its_server_and_hides_its_password() {
+fn postgres_service_selects_server_and_hides_password() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE few LOGIN PASSWORD 'geheim'; GRANT CREATE ON DATABASE postgres TO few");
@@ -40,7 +40,7 @@ fn postgres_service_leads_to_its_server_and_hides_its_password() {
 }
 
 #[test]
-fn mysql_option_file_leads_to_its_server_and_hides_its_password() {
+fn mysql_option_file_selects_server_and_hides_password() {
     for version in MySql::available() {
         let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         server.sql("CREATE USER few IDENTIFIED BY 'geheim'; GRANT ALL ON bench.* TO few");

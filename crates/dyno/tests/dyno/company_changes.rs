@@ -86,7 +86,7 @@ fn assert_no_negative_rates(record: &Value) {
 }
 
 #[test]
-fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
+fn postgres_setting_changed_in_window_is_reported() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let url = server.url();
@@ -113,7 +113,7 @@ fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
 }
 
 #[test]
-fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
+fn changes_to_postgres_tables_in_the_window_are_reported() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[("fsync", "off")]);
         let url = server.url();
@@ -152,7 +152,7 @@ fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
 }
 
 #[test]
-fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
+fn mysql_setting_changed_and_restored_in_window_is_reported() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let url = server.url();
@@ -181,7 +181,7 @@ fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
 }
 
 #[test]
-fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
+fn mysql_summary_truncated_in_window_invalidates_run() {
     for version in MySql::available() {
         // MariaDB counts files only with this startup option.
         let server =
@@ -201,7 +201,7 @@ fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
 }
 
 #[test]
-fn what_another_connection_does_to_a_file_of_sqlite_is_named() {
+fn changes_by_another_sqlite_connection_are_reported() {
     for journal in ["delete", "wal"] {
         let folder = TestEnv::new();
         let file = folder.file("a.db");

@@ -80,7 +80,7 @@ fn failure_details(record: &Value) -> String {
 }
 
 #[test]
-fn sound_runs_are_the_runs_own_and_stay_valid() {
+fn undisturbed_mysql_runs_stay_valid() {
     for bench in MySqlBench::all() {
         an_undisturbed_run_is_its_own_on_every_drive(&bench);
         a_log_in_a_table_spoils_no_run(&bench);
@@ -88,7 +88,7 @@ fn sound_runs_are_the_runs_own_and_stay_valid() {
 }
 
 #[test]
-fn others_on_the_server_are_named() {
+fn activity_of_other_sessions_on_mysql_is_reported() {
     for bench in MySqlBench::all() {
         rows_that_others_read_are_not_the_runs(&bench);
         a_few_commits_of_others_are_told(&bench);

@@ -61,7 +61,7 @@ fn attribution<'a>(record: &'a Value, figure: &str) -> &'a Value {
 }
 
 #[test]
-fn somebody_elses_scans_in_the_same_database_are_not_the_runs() {
+fn foreign_scans_in_same_database_are_not_own() {
     for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &SETTINGS), TestEnv::new());
         create_goods(&server, "postgres");
@@ -83,7 +83,7 @@ fn somebody_elses_scans_in_the_same_database_are_not_the_runs() {
 }
 
 #[test]
-fn scans_of_the_test_tables_by_somebody_else_are_seen_by_their_rows() {
+fn scans_of_test_tables_by_others_are_detected_by_rows_read() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &SETTINGS), TestEnv::new());
     load(&desk, &server.url());
@@ -96,7 +96,7 @@ fn scans_of_the_test_tables_by_somebody_else_are_seen_by_their_rows() {
 }
 
 #[test]
-fn inserts_in_another_database_make_redo_somebody_elses() {
+fn inserts_in_other_database_are_attributed_as_foreign_redo() {
     for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &SETTINGS), TestEnv::new());
         server.psql("CREATE DATABASE shop");
@@ -115,7 +115,7 @@ fn inserts_in_another_database_make_redo_somebody_elses() {
 }
 
 #[test]
-fn sessions_at_work_in_another_database_are_seen_before_they_have_booked_anything() {
+fn active_sessions_in_another_database_are_detected_early() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &SETTINGS), TestEnv::new());
     server.psql("CREATE DATABASE shop");
@@ -133,7 +133,7 @@ fn sessions_at_work_in_another_database_are_seen_before_they_have_booked_anythin
 }
 
 #[test]
-fn two_dynos_on_two_databases_of_a_shared_server_are_valid_and_marked() {
+fn concurrent_runs_on_shared_server_are_valid_and_marked() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &SETTINGS);
     server.psql("CREATE DATABASE second");
@@ -166,7 +166,7 @@ fn two_dynos_on_two_databases_of_a_shared_server_are_valid_and_marked() {
 }
 
 #[test]
-fn alone_on_a_server_nobody_else_is_seen() {
+fn run_alone_on_server_shows_no_background_activity() {
     for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &SETTINGS), TestEnv::new());
         // Otherwise autovacuum analyzes the catalogs of a new server and writes the result.

@@ -40,7 +40,7 @@ fn differences(comparison: &Value, measure: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn an_imported_table_is_compared_and_its_units_are_doubted() {
+fn imported_table_is_compared_and_suspect_units_are_reported() {
     let desk = TestEnv::new();
     desk.write("scaling.csv", SCALING);
     let plan_args = ["--set", "run.time=180s", "--set", "workload.work_unit=256"];
@@ -104,7 +104,7 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
 }
 
 #[test]
-fn targets_of_one_setting_are_summed() {
+fn import_sums_targets_with_the_same_settings() {
     let desk = TestEnv::new();
     desk.write("pdbs.csv", "sessions,variant,a,b\n2,two,571530,569832\n2,one,1253100,\n");
     let maps = [
@@ -123,7 +123,7 @@ fn targets_of_one_setting_are_summed() {
 }
 
 #[test]
-fn gates_decide_the_exit_code_and_history_tells_its_change() {
+fn gate_sets_exit_code_and_trend_reports_change() {
     let desk = TestEnv::new();
     let days = |values: &[u32], variant: &str| -> String {
         values.iter().enumerate().map(|(i, v)| format!("2026-03-{:02},{variant},{v}\n", i + 1)).collect()
@@ -156,7 +156,7 @@ fn gates_decide_the_exit_code_and_history_tells_its_change() {
 }
 
 #[test]
-fn wrong_usage_names_thing_value_and_way_out() {
+fn usage_error_names_item_value_and_hint() {
     let desk = TestEnv::new();
     desk.write("t.csv", "a,b\n1,x\n");
     for (args, parts) in [
@@ -191,7 +191,7 @@ fn document_path(name: &str) -> Option<PathBuf> {
 /// Every deviation printed in the scaling document is reproduced to its last digit; none of its 28 cells is
 /// wrong.
 #[test]
-fn the_scaling_document_is_reproduced_to_the_printed_digit() {
+fn scaling_document_is_reproduced_to_the_printed_digit() {
     let (Some(table), Some(printed)) =
         (document_path("slob-scaling-oracle.csv"), document_path("slob-scaling-oracle-deviation.csv"))
     else {
@@ -241,7 +241,7 @@ fn the_scaling_document_is_reproduced_to_the_printed_digit() {
 /// The tuning document truncates instead of rounding: eight of its 17 printed deviations are wrong in the
 /// last digit.
 #[test]
-fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
+fn tuning_document_is_reproduced_and_its_errors_listed() {
     let Some(table) = document_path("os-tuning-oracle9i.csv") else { return };
     let desk = TestEnv::new();
     let maps = [
@@ -293,7 +293,7 @@ fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
 }
 
 #[test]
-fn the_ramp_tables_come_out_and_their_units_are_checked() {
+fn imported_ramps_are_reproduced_and_units_checked() {
     let (Some(memory), Some(flash)) =
         (document_path("server-in-memory-oracle.csv"), document_path("random-read-flash-oracle.csv"))
     else {
@@ -357,7 +357,7 @@ fn the_ramp_tables_come_out_and_their_units_are_checked() {
 }
 
 #[test]
-fn log_of_another_tool_becomes_a_record_that_is_shown_and_not_audited() {
+fn imported_tool_log_is_shown_as_not_audited() {
     let desk = TestEnv::new();
     let log = "Vuser 1:2 Active Virtual Users configured\nVuser 1:TEST RESULT : System achieved 5400 NOPM from 16380 MySQL TPM\n";
     desk.write("hammerdb.log", log);

@@ -254,13 +254,13 @@ fn assert_full_cycle(url: &str) {
 }
 
 #[test]
-fn described_tables_are_the_same_on_sqlite() {
+fn described_tables_match_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     assert_full_cycle(&format!("sqlite:{}", folder.path().join("own.db").display()));
 }
 
 #[test]
-fn described_tables_are_the_same_on_postgres() {
+fn described_tables_match_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_full_cycle(&server.url());
@@ -268,7 +268,7 @@ fn described_tables_are_the_same_on_postgres() {
 }
 
 #[test]
-fn described_tables_are_the_same_on_mysql_and_mariadb() {
+fn described_tables_match_on_mysql_and_mariadb() {
     for version in MySql::available() {
         for local_infile in ["1", "0"] {
             let server = MySql::start(&version, &[("local_infile", local_infile)]);
@@ -278,7 +278,7 @@ fn described_tables_are_the_same_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn a_run_in_memory_makes_them_itself() {
+fn in_memory_run_creates_its_described_tables() {
     let desk = env_with_bank();
     let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
     let run = run_dyno(&desk, "run", "sqlite::memory:", &few);
@@ -304,7 +304,7 @@ fn a_run_in_memory_makes_them_itself() {
 /// A sweep over the scale loads what each point needs; data loaded by others stays unless replacement is
 /// allowed.
 #[test]
-fn a_sweep_over_scales_loads_them() {
+fn sweep_over_scales_loads_each_scale() {
     let desk = env_with_bank();
     desk.write("bank/workload.toml", &BANK.replace("60_000 * scale", "600 * scale"));
     for url in ["sqlite::memory:", "sqlite:own.db"] {
@@ -362,13 +362,13 @@ fn assert_killed_load_resumes(url: &str) {
 }
 
 #[test]
-fn a_load_of_described_tables_that_is_killed_goes_on_on_sqlite() {
+fn killed_load_of_described_tables_resumes_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     assert_killed_load_resumes(&format!("sqlite:{}", folder.path().join("own.db").display()));
 }
 
 #[test]
-fn a_load_of_described_tables_that_is_killed_goes_on_on_servers() {
+fn killed_load_of_described_tables_resumes_on_servers() {
     if let Some(version) = Postgres::available().into_iter().next() {
         assert_killed_load_resumes(&Postgres::start(&version, &[("autovacuum", "off")]).url());
     }
@@ -379,7 +379,7 @@ fn a_load_of_described_tables_that_is_killed_goes_on_on_servers() {
 
 /// A setup that ended at an unknown point is not repeated.
 #[test]
-fn a_setup_that_fails_is_told_and_done_anew() {
+fn failed_setup_is_reported_and_repeated_with_replace() {
     let desk = env_with_bank();
     let url = format!("sqlite:{}", desk.file("own.db").display());
     desk.write("bank/workload.toml", &BANK.replace("VARCHAR(20))", "VARCHAR(20) oops ("));
@@ -395,7 +395,7 @@ fn a_setup_that_fails_is_told_and_done_anew() {
 }
 
 #[test]
-fn tables_of_another_workload_of_the_same_name_are_never_dropped() {
+fn tables_of_another_workload_with_same_name_are_never_dropped() {
     let desk = TestEnv::new();
     let text = |name: &str, table: &str| {
         format!(

@@ -43,7 +43,7 @@ fn run_over(library: &Path, step: &str) -> (i32, Value) {
 }
 
 #[test]
-fn steps_of_the_wall_clock_move_no_figure_and_are_told() {
+fn wall_clock_steps_change_no_figure_and_are_reported() {
     let Some(library) = faketime() else { return };
     for (step, seconds) in [("+0", 0.0), ("-3600", -3600.0), ("+86400", 86_400.0)] {
         let (code, record) = run_over(&library, step);

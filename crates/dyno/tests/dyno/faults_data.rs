@@ -39,7 +39,7 @@ const DAMAGES: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn changed_data_on_sqlite_is_found_before_the_run() {
+fn changed_data_on_sqlite_is_detected_before_run() {
     let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
@@ -63,12 +63,12 @@ fn changed_data_on_sqlite_is_found_before_the_run() {
 }
 
 #[test]
-fn changed_data_on_postgres_is_found_before_the_run() {
+fn changed_data_on_postgres_is_detected_before_run() {
     assert_found_on_postgres(&DAMAGES);
 }
 
 #[test]
-fn what_hangs_on_the_tables_of_postgres_is_found_before_the_run() {
+fn changes_to_postgres_tables_are_found_before_the_run() {
     assert_found_on_postgres(&[
         ("TRUNCATE {t}", "0 blocks"),
         ("DELETE FROM {t} WHERE custid > 300; VACUUM {t}", "but the load wrote"),
@@ -113,7 +113,7 @@ fn assert_found_on_postgres(damages: &[(&str, &str)]) {
 }
 
 #[test]
-fn changed_data_on_mysql_and_mariadb_is_found_and_repaired() {
+fn changed_data_on_mysql_and_mariadb_is_detected_and_repaired() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let (url, desk) = (server.url(), TestEnv::new());
@@ -135,7 +135,7 @@ fn changed_data_on_mysql_and_mariadb_is_found_and_repaired() {
 }
 
 #[test]
-fn a_damaged_load_that_did_not_end_is_replaced() {
+fn damaged_unfinished_load_is_replaced() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
     let (url, desk) = (server.url(), TestEnv::new());
@@ -155,7 +155,7 @@ fn a_damaged_load_that_did_not_end_is_replaced() {
 }
 
 #[test]
-fn a_drop_names_what_it_leaves_and_why() {
+fn drop_lists_what_it_keeps_and_why() {
     let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
@@ -187,7 +187,7 @@ fn a_drop_names_what_it_leaves_and_why() {
 }
 
 #[test]
-fn what_updates_of_its_own_made_of_the_data_is_right() {
+fn data_changed_by_own_updates_is_accepted() {
     let test = |desk: &TestEnv, url: &str| {
         assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
         for redo in ["workload.redo=heavy", "workload.redo=lite"] {
@@ -207,7 +207,7 @@ fn what_updates_of_its_own_made_of_the_data_is_right() {
 }
 
 #[test]
-fn own_deletions_on_postgres_make_nobody_count_all_keys() {
+fn own_deletions_on_postgres_avoid_full_key_count() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[("log_statement", "all")]);
         let (url, desk) = (server.url(), TestEnv::new());
@@ -236,7 +236,7 @@ fn own_deletions_on_postgres_make_nobody_count_all_keys() {
 }
 
 #[test]
-fn rows_that_updates_moved_together_are_said_and_no_fault() {
+fn rows_moved_together_by_updates_are_noted_but_not_a_fault() {
     let Some(version) = Postgres::available().last().cloned() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
     let (url, desk) = (server.url(), TestEnv::new());

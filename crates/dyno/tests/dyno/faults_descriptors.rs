@@ -42,7 +42,7 @@ fn assert_limit_named(desk: &TestEnv, url: &str, too_few_for_anything: Option<u3
 }
 
 #[test]
-fn too_few_are_named_with_the_limit_and_the_way_out_postgres() {
+fn postgres_descriptor_limit_error_gives_limit_and_hint() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         assert_limit_named(&TestEnv::new(), &server.url(), Some(9));
@@ -50,7 +50,7 @@ fn too_few_are_named_with_the_limit_and_the_way_out_postgres() {
 }
 
 #[test]
-fn too_few_are_named_with_the_limit_and_the_way_out_sqlite() {
+fn sqlite_descriptor_limit_error_gives_limit_and_hint() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("a.db").display());
     assert_limit_named(&desk, &url, None);

@@ -32,14 +32,14 @@ fn load_into_a_full_disk(desk: &TestEnv, disk: &Tmpfs, url: &str) {
 }
 
 #[test]
-fn a_load_into_a_full_disk_goes_on_where_it_was_sqlite() {
+fn sqlite_load_into_full_disk_resumes_with_space() {
     let Some(disk) = Tmpfs::mount("a full disk under SQLite", 12) else { return };
     let url = format!("sqlite:{}", disk.file("a.db").display());
     load_into_a_full_disk(&TestEnv::new(), &disk, &url);
 }
 
 #[test]
-fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
+fn postgres_load_into_full_disk_resumes_with_space() {
     for version in Postgres::available() {
         let Some(disk) = Tmpfs::mount("a full tablespace under PostgreSQL", 12) else { return };
         let server = Postgres::start(&version, &[]);
@@ -54,7 +54,7 @@ fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
 }
 
 #[test]
-fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
+fn disk_filling_in_window_fails_run_and_keeps_record() {
     let Some(disk) = Tmpfs::mount("a disk that fills up under a run", 16) else { return };
     let desk = TestEnv::new();
     let url = format!("sqlite:{}?checkpoint=0", disk.file("a.db").display());
@@ -75,7 +75,7 @@ fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
 }
 
 #[test]
-fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
+fn full_binlog_disk_is_reported_in_server_words() {
     for version in MySql::available() {
         let Some(disk) = Tmpfs::mount("a full disk under a binlog", 48) else { return };
         let binlog = disk.file("binlog").display().to_string();
@@ -119,7 +119,7 @@ fn assert_saved_to_file(desk: &TestEnv, output: &crate::common::CommandOutput) -
 }
 
 #[test]
-fn a_repository_without_room_loses_no_record() {
+fn full_repository_disk_loses_no_record() {
     let Some(disk) = Tmpfs::mount("a full disk under the repository", 2) else { return };
     let desk = TestEnv::new();
     let repository = disk.file("runs.sqlite3").display().to_string();
@@ -149,7 +149,7 @@ fn a_repository_without_room_loses_no_record() {
 }
 
 #[test]
-fn a_repository_that_another_process_has_locked_loses_no_record() {
+fn locked_repository_loses_no_record() {
     let desk = TestEnv::new();
     let mut going = desk.start(&run("sqlite::memory:", &LONG));
     going.wait_for_line("ops/s");
@@ -165,7 +165,7 @@ fn a_repository_that_another_process_has_locked_loses_no_record() {
 }
 
 #[test]
-fn a_read_only_directory_is_named_before_anything_is_done() {
+fn read_only_directory_is_reported_before_any_work() {
     let Some(disk) = Tmpfs::mount("a read-only directory", 16) else { return };
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", disk.file("a.db").display());
@@ -188,7 +188,7 @@ fn a_read_only_directory_is_named_before_anything_is_done() {
 }
 
 #[test]
-fn no_space_is_said_once_and_with_whose_disk_it_is() {
+fn full_disk_error_is_reported_once_with_its_location() {
     let Some(disk) = Tmpfs::mount("a full disk under everything that is written", 2) else { return };
     let desk = TestEnv::new();
     let run = desk.dyno(&short_run_args(&run("sqlite::memory:", &[])));

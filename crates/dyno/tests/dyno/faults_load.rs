@@ -38,7 +38,7 @@ fn load_that_waits(desk: &TestEnv, url: &str, doing: &str, end_it: &dyn Fn()) {
 }
 
 #[test]
-fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_it() {
+fn load_waits_for_and_uses_index_build_of_killed_load() {
     for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), TestEnv::new());
         let url = server.url();
@@ -66,7 +66,7 @@ fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_
 }
 
 #[test]
-fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
+fn load_waits_for_vacuum_of_killed_load_and_resumes() {
     for version in Postgres::available() {
         // A vacuum that takes ten minutes for 40 MB.
         let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
@@ -87,7 +87,7 @@ fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
 }
 
 #[test]
-fn a_load_that_waits_can_be_stopped_and_what_is_there_dropped() {
+fn waiting_load_can_be_stopped_and_its_data_dropped() {
     let Some(version) = Postgres::available().pop() else { return };
     let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
     let (server, desk) = (Postgres::start(&version, &slow), TestEnv::new());
@@ -108,7 +108,7 @@ fn a_load_that_waits_can_be_stopped_and_what_is_there_dropped() {
 /// SQLite builds inside the process, so no work continues, and the next connection rolls back the unfinished
 /// build.
 #[test]
-fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
+fn load_rebuilds_index_after_kill_on_sqlite() {
     let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
@@ -141,7 +141,7 @@ fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
 /// itself leaves tables without a description, and so does a drop just before its end: the next load starts
 /// over.
 #[test]
-fn killed_at_its_very_beginning_a_load_into_mysql_begins_anew() {
+fn mysql_load_killed_at_start_is_restarted() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let (desk, url) = (TestEnv::new(), server.url());

@@ -59,7 +59,7 @@ fn one_at_a_time(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn two_dynos_on_one_sqlite_file_are_kept_apart() {
+fn concurrent_dyno_on_one_sqlite_file_is_refused() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("shared.db").display());
     one_at_a_time(&desk, &url);
@@ -67,7 +67,7 @@ fn two_dynos_on_one_sqlite_file_are_kept_apart() {
 }
 
 #[test]
-fn two_dynos_on_one_postgres_database_are_kept_apart() {
+fn concurrent_dyno_on_one_postgres_database_is_refused() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let desk = TestEnv::new();
@@ -84,7 +84,7 @@ fn two_dynos_on_one_postgres_database_are_kept_apart() {
 }
 
 #[test]
-fn a_load_under_way_keeps_others_off() {
+fn load_in_progress_blocks_other_commands() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("shared.db").display());
     let mut load = desk.start(&["load", "--set", "data.scale=4G", "--target", &url]);
@@ -95,7 +95,7 @@ fn a_load_under_way_keeps_others_off() {
 }
 
 #[test]
-fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
+fn every_command_warns_that_pooler_prevents_lock() {
     let Some(bouncer) = BouncerVersion::available().pop() else { return };
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
@@ -187,7 +187,7 @@ fn one_at_a_time_on_a_server(desk: &TestEnv, first_url: &str, second_url: &str, 
 }
 
 #[test]
-fn two_dynos_on_two_databases_of_one_postgres_server_are_kept_apart() {
+fn concurrent_dyno_on_one_postgres_server_is_refused() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         server.psql("CREATE ROLE app LOGIN");
@@ -201,7 +201,7 @@ fn two_dynos_on_two_databases_of_one_postgres_server_are_kept_apart() {
 }
 
 #[test]
-fn two_dynos_on_two_databases_of_one_mysql_server_are_kept_apart() {
+fn concurrent_dyno_on_one_mysql_server_is_refused() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         server.sql("CREATE DATABASE other");
@@ -211,7 +211,7 @@ fn two_dynos_on_two_databases_of_one_mysql_server_are_kept_apart() {
 }
 
 #[test]
-fn two_that_come_to_one_server_at_one_moment_are_never_both_let_in_nor_both_refused_for_long() {
+fn concurrent_loads_on_one_server_never_all_fail() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     let names = ["a", "b", "c"];
@@ -232,7 +232,7 @@ fn two_that_come_to_one_server_at_one_moment_are_never_both_let_in_nor_both_refu
 }
 
 #[test]
-fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
+fn concurrent_dyno_on_the_same_sqlite_device_is_warned_about() {
     let desk = TestEnv::new();
     let url = |name| format!("sqlite:{}", desk.file(name).display());
     let (first, second) = (url("first.db"), url("second.db"));

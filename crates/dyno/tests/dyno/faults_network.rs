@@ -40,7 +40,7 @@ fn last_record(desk: &TestEnv) -> Value {
 }
 
 #[test]
-fn a_slow_connect_is_waited_for_within_its_time_and_given_up_beyond() {
+fn slow_connection_is_awaited_only_within_its_timeout() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     proxy.delay("dyno session 1", Duration::from_millis(300));
     let url = proxy.url();
@@ -62,7 +62,7 @@ fn a_slow_connect_is_waited_for_within_its_time_and_given_up_beyond() {
 }
 
 #[test]
-fn slow_answers_are_in_the_latency_and_nowhere_else() {
+fn slow_network_answers_affect_only_latency() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     for session in ["dyno session 0", "dyno session 1"] {
         proxy.delay(session, Duration::from_millis(20));
@@ -83,7 +83,7 @@ fn slow_answers_are_in_the_latency_and_nowhere_else() {
 
 /// A stop request does not wait for a database that does not answer.
 #[test]
-fn ctrl_c_is_heard_while_counters_are_waited_for() {
+fn ctrl_c_works_while_counters_are_pending() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
     let mut run = desk.start(&args(&url, &["--set", "run.time=10m", "--set", "workload.rate=100/s"]));
@@ -99,7 +99,7 @@ fn ctrl_c_is_heard_while_counters_are_waited_for() {
 
 /// A server process that reads counters may wait seconds for a processor while sessions continue.
 #[test]
-fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {
+fn late_counter_read_neither_fails_run_nor_blames_others() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
     // The share counted late is equally large for any rate.

@@ -63,7 +63,7 @@ fn wait_until_true(server: &Postgres, sql: &str) {
 }
 
 #[test]
-fn killed_during_a_load_the_load_resumes() {
+fn load_resumes_after_server_kill() {
     for version in Postgres::available() {
         let (mut server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
         let url = server.url();
@@ -88,7 +88,7 @@ fn killed_during_a_load_the_load_resumes() {
 }
 
 #[test]
-fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
+fn server_killed_in_warm_up_fails_run_without_window() {
     for version in Postgres::available() {
         let (mut server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
@@ -110,7 +110,7 @@ fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
 const TRIES: usize = 5;
 
 #[test]
-fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
+fn server_killed_at_end_snapshot_fails_run_but_keeps_data() {
     for version in Postgres::available() {
         let (mut server, desk) = start_loaded_server(&version, &[]);
         let mut record = Value::Null;
@@ -138,7 +138,7 @@ fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
 }
 
 #[test]
-fn restarted_while_sessions_reconnect_the_run_is_no_result() {
+fn server_restart_during_reconnect_makes_run_invalid() {
     for version in Postgres::available() {
         let (mut server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
@@ -177,7 +177,7 @@ fn statistics_reset_inside_the_window_make_the_run_invalid() {
 }
 
 #[test]
-fn sessions_that_are_cut_reconnect_and_are_counted() {
+fn terminated_sessions_reconnect_and_are_counted() {
     for version in Postgres::available() {
         let (server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
@@ -202,7 +202,7 @@ fn sessions_that_are_cut_reconnect_and_are_counted() {
 }
 
 #[test]
-fn a_session_that_hangs_is_broken_off_and_named() {
+fn hanging_session_is_aborted_and_reported() {
     let Some(version) = newest_postgres() else { return };
     let (server, desk) = start_loaded_server(&version, &[]);
     let proxy = Proxy::start(server.port());
@@ -218,7 +218,7 @@ fn a_session_that_hangs_is_broken_off_and_named() {
 }
 
 #[test]
-fn a_server_that_accepts_and_never_answers_is_given_up_in_time() {
+fn unresponsive_server_is_abandoned_at_connect_timeout() {
     let desk = TestEnv::new();
     // The kernel accepts connections for it, and nobody reads.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -231,7 +231,7 @@ fn a_server_that_accepts_and_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn a_session_that_cannot_connect_in_time_fails_the_run_by_name() {
+fn session_connect_timeout_fails_run_and_names_session() {
     let Some(version) = newest_postgres() else { return };
     let (server, desk) = start_loaded_server(&version, &[]);
     let proxy = Proxy::start(server.port());

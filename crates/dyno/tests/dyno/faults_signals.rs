@@ -77,7 +77,7 @@ impl SignalBench {
 const PHASES: [&str; 4] = ["connect", "warm-up", "window", "drain"];
 
 #[test]
-fn asked_to_stop_in_any_phase_it_stores_what_was_measured() {
+fn stop_signal_in_any_phase_stores_the_measured_results() {
     let Some(bench) = SignalBench::set_up() else { return };
     for (phase, signal) in PHASES.iter().zip(["INT", "TERM"].iter().cycle()) {
         let run = bench.start_in_phase(phase);
@@ -93,7 +93,7 @@ fn asked_to_stop_in_any_phase_it_stores_what_was_measured() {
 }
 
 #[test]
-fn asked_twice_it_ends_at_once() {
+fn second_stop_signal_ends_run_at_once() {
     let Some(bench) = SignalBench::set_up() else { return };
     let mut run = bench.start_in_phase("window");
     // The drain would take ten minutes.
@@ -113,7 +113,7 @@ fn asked_twice_it_ends_at_once() {
 }
 
 #[test]
-fn asked_in_two_ways_at_once_it_stores_what_was_measured() {
+fn two_signals_at_once_store_the_measured_results() {
     let Some(bench) = SignalBench::set_up() else { return };
     let run = bench.start_in_phase("window");
     // As `timeout` does it, but with different signals, since two equal ones may arrive as one.
@@ -126,7 +126,7 @@ fn asked_in_two_ways_at_once_it_stores_what_was_measured() {
 }
 
 #[test]
-fn killed_in_any_phase_the_run_is_listed_as_interrupted() {
+fn run_killed_in_any_phase_is_listed_as_interrupted() {
     let Some(bench) = SignalBench::set_up() else { return };
     for (number, phase) in PHASES.iter().enumerate() {
         let run = bench.start_in_phase(phase);
@@ -163,7 +163,7 @@ fn assert_broken_loads_resume(desk: &TestEnv, url: &str, rows_are_there: &dyn Fn
 }
 
 #[test]
-fn a_broken_load_into_postgres_is_known_by_the_next_command() {
+fn interrupted_postgres_load_is_recognized_by_next_command() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
     let has_rows = || server.psql("SELECT count(*) > 0 FROM dyno.chunks") == "t";
@@ -171,7 +171,7 @@ fn a_broken_load_into_postgres_is_known_by_the_next_command() {
 }
 
 #[test]
-fn a_broken_load_into_sqlite_is_known_by_the_next_command() {
+fn interrupted_sqlite_load_is_recognized_by_next_command() {
     let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
@@ -184,7 +184,7 @@ fn a_broken_load_into_sqlite_is_known_by_the_next_command() {
 }
 
 #[test]
-fn a_killed_load_resumes_to_whole_data() {
+fn killed_load_resumes_to_complete_data() {
     let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
@@ -199,7 +199,7 @@ fn a_killed_load_resumes_to_whole_data() {
 }
 
 #[test]
-fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
+fn suspended_run_shows_the_gap_and_has_no_result() {
     let Some(bench) = SignalBench::set_up() else { return };
     let long = ["--set", "run.warmup=0s", "--set", "run.time=5s", "--set", "observe.interval=500ms"];
     let mut run = bench.desk.start(&args(&["run"], &bench.server.url(), &long));
@@ -223,7 +223,7 @@ fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
 }
 
 #[test]
-fn killed_after_minutes_a_soak_has_kept_them() {
+fn killed_soak_keeps_stored_intervals() {
     let desk = TestEnv::new();
     let mut soak = desk.start(&[
         "soak",

@@ -29,7 +29,7 @@ fn assert_harmless(output: &CommandOutput, label: &str) {
 }
 
 #[test]
-fn oracle_reports() {
+fn hostile_awr_reports_do_not_affect_terminal() {
     let desk = TestEnv::new();
     let line = hostile_line();
     desk.write("figure.txt", &AWR.replace("5,000.1 ", &format!("5,0{line}0.1 ")));
@@ -63,7 +63,7 @@ fn oracle_reports() {
 }
 
 #[test]
-fn tables() {
+fn imported_tables_with_control_characters_are_shown_escaped() {
     let desk = TestEnv::new();
     let line = hostile_line();
     let quoted = format!("\"{}\"", HOSTILE.replace('"', "\"\""));
@@ -96,7 +96,7 @@ fn tables() {
 }
 
 #[test]
-fn plans_urls_and_arguments() {
+fn hostile_plans_urls_and_arguments_are_escaped() {
     let desk = TestEnv::new();
     let line = hostile_line();
     let encoded: String = HOSTILE.bytes().map(|byte| format!("%{byte:02X}")).collect();
@@ -166,7 +166,7 @@ fn plans_urls_and_arguments() {
 }
 
 #[test]
-fn a_terminal_gets_data_without_escapes_and_a_pipe_gets_it_whole() {
+fn terminal_output_has_no_escapes_and_pipe_output_is_unchanged() {
     let desk = TestEnv::new();
     let line = hostile_line();
     desk.write(&format!("{line}.txt"), AWR);

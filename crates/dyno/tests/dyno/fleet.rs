@@ -11,7 +11,7 @@ use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check, wait
 use crate::fleet_site::{FleetSite, LONG, hosts};
 
 #[test]
-fn two_hosts_do_one_run_and_all_of_it_is_audited() {
+fn distributed_run_on_two_hosts_is_fully_audited() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mix = [
         "--set",
@@ -63,7 +63,7 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
 }
 
 #[test]
-fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
+fn sweep_keeps_its_driver_hosts_between_runs() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
     let more = ["--set", "sweep.sessions=1,4", "--set", "run.time=1s"];
@@ -79,7 +79,7 @@ fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
 }
 
 #[test]
-fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
+fn killed_driver_host_ends_run_and_record_names_it() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let (_a1, a2) = (site.agent("a1"), site.agent("a2"));
     let leader = site.start_in_window(&[]);
@@ -104,7 +104,7 @@ fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
 }
 
 #[test]
-fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
+fn run_may_continue_without_lost_host_but_is_never_valid() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let (a1, a2) = (site.agent("a1"), site.agent("a2"));
     let mut leader =
@@ -131,7 +131,7 @@ fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
 }
 
 #[test]
-fn what_a_lost_leader_left_is_collected() {
+fn results_of_a_lost_controller_are_collected() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
     let leader = site.start_in_window(&[]);
@@ -179,7 +179,7 @@ fn assert_judged_without_leader(site: &FleetSite, record: &Value) {
 }
 
 #[test]
-fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
+fn single_process_database_is_refused_before_host_reservation() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("bench.db").display());
     // Nothing listens there: a command that tried to connect would fail.
@@ -204,7 +204,7 @@ fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
 }
 
 #[test]
-fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
+fn lost_nats_server_keeps_data_on_controller_and_agents() {
     let Some(mut site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
     let leader = site.start_in_window(&[]);
@@ -228,7 +228,7 @@ fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
 }
 
 #[test]
-fn a_second_leader_is_refused_and_told_who_is_first() {
+fn second_controller_is_refused_and_first_one_is_named() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
     let leader = site.start_in_window(&[]);
@@ -289,7 +289,7 @@ impl RawNatsClient {
 }
 
 #[test]
-fn an_agent_of_another_version_is_refused_with_both_versions() {
+fn agent_of_other_version_is_refused_with_both_versions() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agent = site.agent("a1");
     let mut stranger = RawNatsClient::connect(&site.nats);
@@ -311,7 +311,7 @@ fn an_agent_of_another_version_is_refused_with_both_versions() {
 }
 
 #[test]
-fn what_strangers_say_breaks_neither_agent_nor_run() {
+fn messages_of_unknown_clients_break_neither_agent_nor_run() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
     let mut stranger = RawNatsClient::connect(&site.nats);
@@ -353,7 +353,7 @@ fn what_strangers_say_breaks_neither_agent_nor_run() {
 }
 
 #[test]
-fn a_hostile_agent_is_limited_and_its_run_fails() {
+fn hostile_agent_is_limited_and_fails_its_run() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
     let mut stranger = RawNatsClient::connect(&site.nats);
@@ -373,7 +373,7 @@ fn a_hostile_agent_is_limited_and_its_run_fails() {
 }
 
 #[test]
-fn the_meeting_point_asks_for_a_token_and_nobody_sees_it() {
+fn nats_token_is_required_and_never_shown() {
     let Some(site) = FleetSite::new(Nats::start(&["--auth", "s3cr3t-t0ken"])) else { return };
     let nats = site.nats.url();
     let refused = site.desk.dyno(&["run", "--target", &site.server.url(), "--hosts", "1", "--nats", &nats]);
@@ -405,7 +405,7 @@ const NKEY: [&str; 2] = [
 ];
 
 #[test]
-fn the_meeting_point_asks_for_a_user_an_nkey_or_a_certificate() {
+fn nats_user_nkey_or_certificate_is_required() {
     let user = "authorization { users = [{ user: dyno, password: \"pa55-w0rd\", permissions: {
         publish: [\"dyno.>\", \"_INBOX.>\"], subscribe: [\"dyno.>\", \"_INBOX.>\"] } }] }";
     let Some(mut site) = FleetSite::new(Nats::with_config(user, &[])) else { return };
@@ -469,7 +469,7 @@ fn assert_leader_authenticates(site: &FleetSite, url: &str, auth: &str, word: &s
 }
 
 #[test]
-fn a_host_whose_wall_clock_is_days_off_is_like_any_other() {
+fn driver_host_with_wrong_wall_clock_works_normally() {
     let arches = ["x86_64", "aarch64"];
     let libraries =
         arches.map(|arch| PathBuf::from(format!("/usr/lib/{arch}-linux-gnu/faketime/libfaketime.so.1")));

@@ -7,7 +7,7 @@ use crate::common::assert_fits_schema;
 use crate::fleet_site::{DATA, FleetSite, hosts};
 
 #[test]
-fn sessions_of_driver_hosts_are_not_taken_for_those_of_others() {
+fn driver_host_sessions_are_not_counted_as_foreign() {
     for version in MySql::available() {
         let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
         let server = MySql::start(&version, &[]);

@@ -108,7 +108,7 @@ impl SecureSite {
 const SEALED: [&str; 2] = ["--group-key-file", "group.key"];
 
 #[test]
-fn only_the_group_and_only_listed_databases_are_served() {
+fn agent_serves_only_its_group_and_listed_databases() {
     let Some(secure) = SecureSite::new() else { return };
     let desk = &secure.0.desk;
     // Without a key or a list, an agent reports what is missing.
@@ -143,7 +143,7 @@ fn only_the_group_and_only_listed_databases_are_served() {
 }
 
 #[test]
-fn recorded_and_forged_messages_change_nothing() {
+fn replayed_and_forged_messages_change_nothing() {
     let Some(secure) = SecureSite::new() else { return };
     let _agent = secure.agent("a1", "writer.toml");
     let mut attacker = Attacker::connect(&secure.0.nats);

@@ -40,7 +40,7 @@ fn files_under(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn agents_without_the_workloads_folder_run_it_and_have_none_of_it_afterwards() {
+fn agents_without_workload_folder_run_it_and_keep_no_copy() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     write_workload(&site.desk);
     let away = TestEnv::new();
@@ -65,7 +65,7 @@ fn agents_without_the_workloads_folder_run_it_and_have_none_of_it_afterwards() {
 }
 
 #[test]
-fn what_a_lost_leader_left_of_a_workload_is_collected_without_its_folder() {
+fn workload_results_of_lost_controller_need_no_folder() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     write_workload(&site.desk);
     let away = TestEnv::new();
@@ -80,7 +80,7 @@ fn what_a_lost_leader_left_of_a_workload_is_collected_without_its_folder() {
 }
 
 #[test]
-fn a_folder_that_agents_would_not_take_is_refused_before_anything_is_driven() {
+fn unsendable_workload_folder_is_refused_before_the_run() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agent = site.agent("a1");
     write_workload(&site.desk);

@@ -6,7 +6,7 @@ use crate::common::TestEnv;
 use crate::fleet_site::FleetSite;
 
 #[test]
-fn ctrl_c_while_hosts_are_waited_for_ends_at_once_and_leaves_nothing() {
+fn ctrl_c_while_waiting_for_agents_ends_at_once() {
     let Some(nats) = Nats::start(&[]) else { return };
     let desk = TestEnv::new();
     let url = nats.url();
@@ -31,7 +31,7 @@ fn ctrl_c_while_hosts_are_waited_for_ends_at_once_and_leaves_nothing() {
 }
 
 #[test]
-fn ctrl_c_while_a_lost_host_is_waited_for_between_runs_releases_the_others() {
+fn ctrl_c_while_waiting_for_lost_agent_releases_other_agents() {
     let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let (mut stays, goes) = (site.agent("a1"), site.agent("a2"));
     let more = ["--set", "sweep.sessions=2,4", "--set", "run.time=10m", "--set", "workload.rate=100/s"];

@@ -74,7 +74,7 @@ fn can_create_namespaces() -> bool {
 }
 
 #[test]
-fn eight_hosts_in_namespaces_behind_slow_ways_do_one_run_to_the_unit() {
+fn run_of_eight_agents_over_slow_links_counts_exactly() {
     let Some(version) = Postgres::available().pop() else { return };
     let Some(nats) = Nats::start(&[]) else { return };
     if !can_create_namespaces() {

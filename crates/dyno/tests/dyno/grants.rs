@@ -37,7 +37,7 @@ fn assert_enough(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn the_grants_that_are_printed_are_enough_on_postgres() {
+fn printed_grants_are_sufficient_on_postgres() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let (desk, url) = (TestEnv::new(), server.url_of("Some \"one", "postgres"));
@@ -49,7 +49,7 @@ fn the_grants_that_are_printed_are_enough_on_postgres() {
 }
 
 #[test]
-fn the_grants_that_are_printed_are_enough_on_mysql_and_mariadb() {
+fn printed_grants_are_sufficient_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let superuser = server.url();
@@ -63,7 +63,7 @@ fn the_grants_that_are_printed_are_enough_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn a_right_that_is_missing_is_named_in_each_check_that_it_skips() {
+fn missing_privilege_is_named_in_each_check_it_skips() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     server.psql(
@@ -87,7 +87,7 @@ fn a_right_that_is_missing_is_named_in_each_check_that_it_skips() {
 }
 
 #[test]
-fn every_engine_has_a_list_that_needs_no_server() {
+fn grants_are_printed_for_every_engine_without_server() {
     let desk = TestEnv::new();
     for (url, words) in [
         ("oracle://dyno@db1/bench", "GRANT CREATE SESSION"),

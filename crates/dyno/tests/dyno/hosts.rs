@@ -150,7 +150,7 @@ pub fn assert_tells_the_same(record: &Value) {
 }
 
 #[test]
-fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
+fn ssh_and_node_exporter_report_same_host_data_as_local() {
     let Some(scene) = HostScene::new(&[]) else { return };
     let (code, record) = scene.run_with_precise_readings("ssh://db1");
     assert_eq!(code, 0, "{record:#}");
@@ -177,7 +177,7 @@ fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
 }
 
 #[test]
-fn a_machine_that_does_not_let_us_in_is_said_with_the_way_out() {
+fn refused_host_login_is_reported_with_a_hint() {
     let wild = [
         ("flood", "yes 0123456789012345678901234567890123456789"),
         ("closing", "echo closed for today; exit 1"),
@@ -221,7 +221,7 @@ fn forced_clock_command(library: &Path, file: &Path) -> String {
 }
 
 #[test]
-fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
+fn run_is_stored_after_host_clock_step_and_lost_connection() {
     let Some(library) = faketime() else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("clock");
@@ -279,7 +279,7 @@ const WEB: &str = "tls_server_config:\n  cert_file: server.pem\n  key_file: serv
     prom: $2b$04$abcdefghijklmnopqrstuu8B1hTrEGYBZ6LRlThRNK/haYEwcGIJe\n";
 
 #[test]
-fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
+fn node_exporter_with_tls_and_password_reports_same_data() {
     let Some(scene) = HostScene::new(&[]) else { return };
     let made = certificates::make();
     let files = [("web.yml", WEB), ("server.pem", &*made.server_cert), ("server.key", &*made.server_key)];
@@ -328,7 +328,7 @@ fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
 }
 
 #[test]
-fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
+fn watch_observes_database_host_until_it_is_lost() {
     let Some(scene) = HostScene::new(&[]) else { return };
     let url = scene.server.url();
     let watch = |length: &str, interval: &str| {

@@ -35,7 +35,7 @@ fn at(record: &Value, after_s: i64) -> jiff::Timestamp {
 }
 
 #[test]
-fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
+fn imported_cloud_metrics_leave_run_record_unchanged() {
     let (desk, before) = run_and_record();
     // Whole seconds: the window began within one, so two or three of four one-second periods lie completely
     // in it.

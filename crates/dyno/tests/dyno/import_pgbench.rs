@@ -59,13 +59,13 @@ fn assert_full_cycle(url: &str) {
 }
 
 #[test]
-fn the_built_in_scripts_run_on_sqlite() {
+fn built_in_scripts_run_on_sqlite() {
     let desk = TestEnv::new();
     assert_full_cycle(&format!("sqlite:{}", desk.file("pgbench.db").display()));
 }
 
 #[test]
-fn the_built_in_scripts_run_on_postgres() {
+fn built_in_scripts_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_full_cycle(&server.url());
@@ -73,7 +73,7 @@ fn the_built_in_scripts_run_on_postgres() {
 }
 
 #[test]
-fn the_built_in_scripts_run_on_mysql_and_mariadb() {
+fn built_in_scripts_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         assert_full_cycle(&server.url());
@@ -124,7 +124,7 @@ const EXPRESSIONS: [&str; 24] = [
 ];
 
 #[test]
-fn expressions_come_to_what_pgbench_makes_of_them() {
+fn imported_expressions_match_real_pgbench() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -153,7 +153,7 @@ fn expressions_come_to_what_pgbench_makes_of_them() {
 
 /// Random functions, used as generators of the workload and as steps.
 #[test]
-fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
+fn imported_random_functions_match_pgbench_distribution() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -201,7 +201,7 @@ fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
 /// Sleeps, transactions among single statements, and persistent values, with one and with several sessions
 /// per thread.
 #[test]
-fn rests_and_transactions_among_statements_are_done_and_counted() {
+fn imported_sleeps_and_transactions_run_and_are_counted() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -226,7 +226,7 @@ fn rests_and_transactions_among_statements_are_done_and_counted() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_nothing_is_written() {
+fn invalid_pgbench_import_reports_error_and_writes_nothing() {
     let desk = TestEnv::new();
     desk.write("s.sql", "SELECT 1;\n\\shell ls\n");
     let cases: [(&[&str], &str); 9] = [
@@ -257,7 +257,7 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
 
 /// Tables made by `pgbench -i` are used unchanged.
 #[test]
-fn tables_of_pgbench_itself_are_taken_as_they_are() {
+fn tables_created_by_pgbench_are_used_unchanged() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -309,7 +309,7 @@ const TYPICAL: [(&str, &str); 12] = [
 ];
 
 #[test]
-fn typical_scripts_run_on_postgres_as_with_pgbench() {
+fn typical_pgbench_scripts_run_on_postgres() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]);
     server.psql(

@@ -7,7 +7,7 @@ const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCA
                     SYSDBA_PASSWD='hunter2'\nTHREADS_PER_SCHEMA=2\n";
 
 #[test]
-fn a_plan_made_of_a_slob_conf_is_checked_loaded_and_run() {
+fn imported_slob_conf_is_checked_loaded_and_run() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
     let import_output =
@@ -30,7 +30,7 @@ fn a_plan_made_of_a_slob_conf_is_checked_loaded_and_run() {
 }
 
 #[test]
-fn without_a_file_to_write_the_plan_goes_to_stdout() {
+fn imported_plan_is_printed_without_an_output_file() {
     let desk = TestEnv::new();
     desk.write("pgio.conf", "UPDATE_PCT=10\nNUM_SCHEMAS=2\nNUM_THREADS=4\nSCALE=1G\nCONNECT_STRING=\"host=db1 password=hunter2\"\n");
     let plan_output = desk.dyno(&["import-slob", "pgio.conf"]);
@@ -49,7 +49,7 @@ fn without_a_file_to_write_the_plan_goes_to_stdout() {
 }
 
 #[test]
-fn every_error_of_a_file_is_told_with_its_place_and_nothing_is_written() {
+fn import_slob_locates_every_error_and_writes_nothing() {
     let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=101\nWORK_UNIT=${WU:-64}\nSCALE=80Q\nFOO=secret\n");
     let output = desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
@@ -67,7 +67,7 @@ fn every_error_of_a_file_is_told_with_its_place_and_nothing_is_written() {
 }
 
 #[test]
-fn a_plan_that_is_there_is_kept() {
+fn existing_plan_is_kept_by_slob_import() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
     desk.write("dyno.toml", "mine");
@@ -80,7 +80,7 @@ fn a_plan_that_is_there_is_kept() {
 }
 
 #[test]
-fn options_that_do_not_go_with_it_are_refused() {
+fn slob_import_refuses_unrelated_options() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
     let set_output = desk.dyno(&["import-slob", "slob.conf", "--set", "run.time=5s"]);
@@ -94,7 +94,7 @@ fn options_that_do_not_go_with_it_are_refused() {
 }
 
 #[test]
-fn lines_that_are_not_understood_are_told_with_their_place_and_left_out_on_request() {
+fn unknown_slob_conf_lines_are_errors_unless_lenient() {
     let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=20\nRUN_TIME=30\nADMIN_SQLNET_SERVICE=$tns\n./prepare.sh\n");
     let args = ["import-slob", "slob.conf", "--target", "sqlite:bench.db"];

@@ -162,7 +162,7 @@ fn postgres() -> Option<Postgres> {
 }
 
 #[test]
-fn what_postgres_has_seen_becomes_a_workload_that_runs() {
+fn postgres_statement_history_becomes_a_runnable_workload() {
     let Some(server) = postgres() else { return };
     let desk = TestEnv::new();
     let url = server.url();
@@ -259,7 +259,7 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
 }
 
 #[test]
-fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
+fn mysql_statement_history_becomes_a_runnable_workload() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("performance_schema", "ON")]);
         let desk = TestEnv::new();
@@ -310,7 +310,7 @@ fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
 }
 
 #[test]
-fn where_statements_are_not_kept_the_way_out_is_told() {
+fn missing_statement_history_is_reported_with_a_hint() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("performance_schema", "OFF")]);
         let disabled_output = TestEnv::new().dyno(&["import-statements", "--target", &server.url()]);
@@ -331,7 +331,7 @@ const HTML: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.ht
 const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
 #[test]
-fn top_sql_of_a_report_becomes_a_workload_that_runs() {
+fn top_sql_of_awr_report_becomes_a_runnable_workload() {
     let desk = TestEnv::new();
     let texts = "<h3 class=\"awr\">Complete List of SQL Text</h3><table><tr><th>SQL Id</th><th>SQL Text</th></tr>\
                  <tr><td>a1b2c3d4e5f6g</td><td>SELECT secret_column FROM secret_table WHERE id = :1 AND kind = :&quot;SYS_B_0&quot;</td></tr>\

@@ -14,7 +14,7 @@ const LONG: [&str; 7] =
     ["run", "--set", "data.scale=1000 blocks", "--set", "run.time=10m", "--set", "observe.interval=100ms"];
 
 #[test]
-fn ctrl_c_in_the_window_stores_what_was_measured() {
+fn ctrl_c_during_window_stores_measured_results() {
     // Under `nohup`, which is inherited, a program must not end with its terminal.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
@@ -34,7 +34,7 @@ fn ctrl_c_in_the_window_stores_what_was_measured() {
 }
 
 #[test]
-fn ctrl_c_in_the_warm_up_stores_that_there_was_no_window() {
+fn ctrl_c_during_warm_up_stores_run_without_window() {
     let desk = load_data();
     let mut run = desk.start(&[&LONG[..], &["--set", "run.warmup=10m"]].concat());
     run.wait_for_line("warm-up");
@@ -59,7 +59,7 @@ fn a_killed_run_is_listed_as_interrupted() {
 }
 
 #[test]
-fn an_interrupted_load_is_recognised_and_resumed() {
+fn interrupted_load_is_recognized_and_run_suggests_resume() {
     let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let args = ["load", "--set", "data.scale=4G"];

@@ -71,7 +71,7 @@ fn assert_record_stored(url: &str, somebody: &LockHolder<'_>) {
 }
 
 #[test]
-fn a_lock_on_inserted_rows_withholds_no_record_on_postgres() {
+fn lock_on_inserted_rows_does_not_block_record_on_postgres() {
     let Some(version) = Postgres::available().last().cloned() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
     let lock = "LOCK TABLE dyno.rows_1 IN SHARE MODE; SELECT pg_sleep(600)";
@@ -87,7 +87,7 @@ fn a_lock_on_inserted_rows_withholds_no_record_on_postgres() {
 }
 
 #[test]
-fn a_lock_on_inserted_rows_withholds_no_record_on_mysql_and_mariadb() {
+fn lock_on_inserted_rows_does_not_block_record_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let lock = "LOCK TABLES dyno_rows_1 READ; SELECT SLEEP(600)";
@@ -112,7 +112,7 @@ fn a_lock_on_inserted_rows_withholds_no_record_on_mysql_and_mariadb() {
 const NOBODY_ELSE: &str = "61234";
 
 #[test]
-fn too_few_threads_are_a_failed_run_with_its_record() {
+fn run_without_enough_threads_fails_and_keeps_its_record() {
     let desk = TestEnv::new();
     let may = Command::new("setpriv").args(["--reuid", NOBODY_ELSE, "true"]).status();
     if !may.is_ok_and(|status| status.success()) {

@@ -18,7 +18,7 @@ fn sum(lines: &[Vec<&str>], column: usize) -> f64 {
 }
 
 #[test]
-fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
+fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     let desk = TestEnv::new();
     let targets = [
         "--target",
@@ -92,7 +92,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
 }
 
 #[test]
-fn a_short_run_has_every_interval_in_its_record_and_exports_them() {
+fn short_run_records_and_exports_every_interval() {
     let desk = TestEnv::new();
     let run = desk.dyno(&[
         "run",

@@ -107,7 +107,7 @@ fn number(record: &Value, path: &str) -> f64 {
 }
 
 #[test]
-fn load_is_concentrated_as_the_plan_says() {
+fn access_skew_matches_the_plan() {
     on_each_engine(|engine, desk, url| {
         load(desk, url);
         let hot = [
@@ -135,7 +135,7 @@ fn load_is_concentrated_as_the_plan_says() {
 }
 
 #[test]
-fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
+fn think_time_is_applied_and_accounted_for() {
     on_each_engine(|engine, desk, url| {
         load(desk, url);
         let think: &[&str] = &[
@@ -167,7 +167,7 @@ fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
 }
 
 #[test]
-fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
+fn inserts_and_deletes_leave_tables_as_loaded() {
     on_each_version(|engine, desk, url| {
         load(desk, url);
         let churn = ["workload.insert_pct=20", "workload.update_pct=10", "workload.lookup_pct=30"];
@@ -212,7 +212,7 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
 }
 
 #[test]
-fn the_secondary_key_finds_its_25_rows() {
+fn secondary_key_lookup_finds_25_rows() {
     on_each_version(|engine, desk, url| {
         load(desk, url);
         let sets = [
@@ -238,7 +238,7 @@ fn the_secondary_key_finds_its_25_rows() {
 }
 
 #[test]
-fn data_that_was_loaded_without_procedures_for_all_operations_gets_them_by_a_load() {
+fn reload_creates_missing_procedures() {
     let assert_needs_reload = |procedure: &str, desk: &TestEnv, url: &str, drop: &dyn Fn(&str)| {
         load(desk, url);
         drop(procedure);
@@ -266,7 +266,7 @@ fn data_that_was_loaded_without_procedures_for_all_operations_gets_them_by_a_loa
 }
 
 #[test]
-fn data_of_a_version_without_a_secondary_key_is_good_for_what_needs_none() {
+fn data_without_secondary_key_works_if_workload_needs_none() {
     for version in Postgres::available().into_iter().take(1) {
         let server = Postgres::start(&version, &[]);
         let (desk, url) = (TestEnv::new(), server.url());
@@ -292,7 +292,7 @@ fn data_of_a_version_without_a_secondary_key_is_good_for_what_needs_none() {
 }
 
 #[test]
-fn scans_have_figures_of_their_own() {
+fn scans_report_their_own_figures() {
     on_each_engine(|_, desk, url| {
         load(desk, url);
         let record = run(desk, url, &["workload.scan_pct=30"]);
@@ -308,7 +308,7 @@ fn scans_have_figures_of_their_own() {
 }
 
 #[test]
-fn a_number_of_operations_is_done_with_all_of_it() {
+fn run_by_operations_supports_inserts_updates_and_think_time() {
     on_each_engine(|_, desk, url| {
         load(desk, url);
         let record = run(
@@ -331,7 +331,7 @@ fn a_number_of_operations_is_done_with_all_of_it() {
 }
 
 #[test]
-fn commands_run_between_the_phases_of_a_run() {
+fn hook_commands_run_at_each_phase_of_a_run() {
     let desk = TestEnv::new();
     load(&desk, "sqlite:dyno.db");
     desk.write(
@@ -379,7 +379,7 @@ fn commands_run_between_the_phases_of_a_run() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_before_anything_begins() {
+fn invalid_block_workload_settings_are_refused_before_start() {
     let desk = TestEnv::new();
     let refused = |sets: &[&str], words: &[&str]| {
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();

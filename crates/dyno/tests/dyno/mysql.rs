@@ -52,7 +52,7 @@ fn reasons(record: &Value) -> String {
 }
 
 #[test]
-fn pages_of_64_kib_hold_a_row_each_and_the_figures_agree() {
+fn mysql_64_kib_pages_hold_one_row_and_run_is_valid() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("innodb_page_size", "64k")]);
         let (desk, url) = (TestEnv::new(), server.url());
@@ -65,7 +65,7 @@ fn pages_of_64_kib_hold_a_row_each_and_the_figures_agree() {
 }
 
 #[test]
-fn from_check_to_drop_and_the_figures_agree() {
+fn mysql_commands_complete_from_check_to_drop() {
     on_each(|server, desk| {
         let url = server.url();
         let first = desk.dyno(&args(&["check"], &url, &[]));
@@ -114,7 +114,7 @@ fn from_check_to_drop_and_the_figures_agree() {
 }
 
 #[test]
-fn every_update_is_found_again() {
+fn mysql_prove_updates_finds_every_update() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
@@ -124,7 +124,7 @@ fn every_update_is_found_again() {
 }
 
 #[test]
-fn a_wrong_password_is_told_without_repeating_it() {
+fn wrong_password_is_reported_and_not_echoed() {
     on_each(|server, desk| {
         server.sql(
             "CREATE USER app@'127.0.0.1' IDENTIFIED BY 'right'; GRANT ALL ON bench.* TO app@'127.0.0.1'",
@@ -143,7 +143,7 @@ fn a_wrong_password_is_told_without_repeating_it() {
 }
 
 #[test]
-fn two_dynos_on_one_database_are_kept_apart() {
+fn concurrent_dyno_on_one_database_is_refused() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
@@ -169,7 +169,7 @@ fn two_dynos_on_one_database_are_kept_apart() {
 }
 
 #[test]
-fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
+fn server_crash_in_window_prevents_valid_run_and_keeps_record() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
@@ -188,7 +188,7 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
 }
 
 #[test]
-fn killed_during_a_load_the_load_resumes() {
+fn load_resumes_after_server_kill() {
     on_each(|server, desk| {
         let url = server.url();
         let big = ["load", "--target", &url, "--set", "data.scale=100M", "--set", "data.load_parallel=1"];
@@ -211,7 +211,7 @@ fn killed_during_a_load_the_load_resumes() {
 }
 
 #[test]
-fn sessions_that_are_cut_reconnect_and_are_counted() {
+fn terminated_sessions_reconnect_and_are_counted() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
@@ -239,7 +239,7 @@ fn sessions_that_are_cut_reconnect_and_are_counted() {
 }
 
 #[test]
-fn ctrl_c_stores_what_was_measured_and_leaves_no_session() {
+fn mysql_ctrl_c_stores_results_and_leaves_no_session() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
@@ -259,7 +259,7 @@ fn ctrl_c_stores_what_was_measured_and_leaves_no_session() {
 
 /// Work in progress when a connection was cut may exist or not, and its keys are used again.
 #[test]
-fn rows_in_doubt_are_in_nobodys_way() {
+fn rows_in_doubt_after_lost_connections_fail_neither_run_nor_load() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("innodb_flush_log_at_trx_commit", "0"), ("sync_binlog", "0")]);
         let (desk, url) = (TestEnv::new(), server.url());

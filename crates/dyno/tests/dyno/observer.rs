@@ -64,7 +64,7 @@ impl ObserverSite {
 }
 
 #[test]
-fn a_machine_behind_an_agent_tells_what_it_tells_of_itself() {
+fn agent_reports_same_host_data_as_local_observer() {
     let Some(site) = ObserverSite::new() else { return };
     let mut agent = site.observer("db1");
     let (code, record) = site.run("agent");
@@ -86,7 +86,7 @@ fn a_machine_behind_an_agent_tells_what_it_tells_of_itself() {
 }
 
 #[test]
-fn an_agent_that_observes_is_found_by_its_name_and_never_drives() {
+fn observing_agent_is_found_by_name_and_never_drives() {
     let Some(site) = ObserverSite::new() else { return };
     site.assert_refused("agent", &[], &["no observer is in group t", "dyno agent --observe-only"]);
     let _agents = [site.observer("db1"), site.observer("db2")];
@@ -105,7 +105,7 @@ fn an_agent_that_observes_is_found_by_its_name_and_never_drives() {
 }
 
 #[test]
-fn an_agent_that_goes_away_ends_in_a_stored_run() {
+fn run_is_stored_after_observing_agent_is_lost() {
     let Some(site) = ObserverSite::new() else { return };
     let agent = site.observer("db1");
     let args = site.args("run", "agent://db1", &[&RUN[..], &["--set", "run.time=5m", "--json"]].concat());
@@ -135,7 +135,7 @@ fn an_agent_that_goes_away_ends_in_a_stored_run() {
 }
 
 #[test]
-fn whoever_speaks_in_an_agents_name_is_limited() {
+fn forged_agent_answers_are_rejected() {
     let Some(site) = ObserverSite::new() else { return };
     for (version, answer, words) in [
         ("9.9.9", Value::Null, ["runs dyno 9.9.9", "install the same version"]),

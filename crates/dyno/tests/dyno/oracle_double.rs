@@ -96,7 +96,7 @@ fn difference(after: ModelWork, before: ModelWork) -> ModelWork {
 }
 
 #[test]
-fn commands_complete_from_check_to_drop() {
+fn oracle_commands_complete_from_check_to_drop() {
     let double = OracleDouble::new(ModelOptions::default());
     let check = double.run_dyno(&[&["check"], &ROWS[..]].concat());
     assert_eq!(check.code, 0, "{check:#?}");
@@ -123,7 +123,7 @@ fn commands_complete_from_check_to_drop() {
 }
 
 #[test]
-fn deep_check_finds_everything_well() {
+fn oracle_deep_check_reports_everything_ok() {
     for release in ScriptedRelease::ALL {
         let double = OracleDouble::with_release(release);
         let (code, findings_json) = double.json(&["check", "--deep"]);
@@ -199,7 +199,7 @@ fn operations(record: &Value) -> u64 {
 }
 
 #[test]
-fn operations_cost_what_the_method_says() {
+fn block_operations_cost_what_the_method_defines() {
     ScriptedRelease::ALL.into_iter().for_each(assert_costs);
 }
 
@@ -250,7 +250,7 @@ fn lost_commits_make_a_run_invalid() {
 }
 
 #[test]
-fn lost_commits_are_found_in_the_rows() {
+fn prove_detects_lost_commits_in_rows() {
     let double = OracleDouble::loaded();
     let args = [
         "prove",
@@ -271,7 +271,7 @@ fn lost_commits_are_found_in_the_rows() {
 }
 
 #[test]
-fn sweeps_and_comparisons_complete() {
+fn sweep_and_ab_complete_on_scripted_oracle() {
     let double = OracleDouble::loaded();
     let quick = ["--set", "run.time=1s", "--set", "run.warmup=0s"];
     let sweep = ["sweep", "--set", "sweep.sessions=1,2", "--set", "workload.update_pct=20"];
@@ -347,7 +347,7 @@ fn bank() -> impl Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync {
 }
 
 #[test]
-fn custom_workloads_are_counted_by_transaction() {
+fn custom_workload_operations_are_counted_by_transaction() {
     let double =
         OracleDouble::new(ModelOptions { taught: Some(Box::new(bank())), ..ModelOptions::default() });
     std::fs::create_dir(double.desk.file("bank")).unwrap();
@@ -379,7 +379,7 @@ fn long_run(double: &OracleDouble) -> Running {
 }
 
 #[test]
-fn another_dyno_is_refused_until_the_first_has_ended() {
+fn second_dyno_is_refused_until_first_has_ended() {
     let double = OracleDouble::loaded();
     let run = long_run(&double);
     for command in [&["run"][..], &["load"], &["drop", "--yes"]] {
@@ -394,7 +394,7 @@ fn another_dyno_is_refused_until_the_first_has_ended() {
 }
 
 #[test]
-fn killed_loads_are_resumed_and_load_each_row_once() {
+fn killed_oracle_load_resumes_and_loads_each_row_once() {
     // Before the rows are committed, and when all of them exist.
     for (statement, inserts_again) in [("INSERT INTO dyno_chunks", true), ("CREATE INDEX", false)] {
         let (reached, is_reached) = channel();
@@ -428,7 +428,7 @@ fn killed_loads_are_resumed_and_load_each_row_once() {
 }
 
 #[test]
-fn cut_connections_are_opened_again_and_counted() {
+fn broken_connections_are_reopened_and_counted() {
     let executions = AtomicU64::new(0);
     let taught = move |call: ScriptedCall<'_>| {
         let is_update = call.sql.starts_with("UPDATE ");
@@ -450,7 +450,7 @@ fn cut_connections_are_opened_again_and_counted() {
 }
 
 #[test]
-fn reports_that_are_not_there_are_refused() {
+fn unavailable_oracle_reports_are_refused_with_reason() {
     let double = OracleDouble::loaded();
     for (keeper, reason) in [("awr", "it is not licensed"), ("statspack", "no STATSPACK")] {
         let setting = format!("observe.awr={keeper}");
@@ -470,7 +470,7 @@ fn a_suite_test_on_the_block_workload_has_a_result() {
 
 /// The model has no tables of the user, so the acceptance of values of every type ends with its error.
 #[test]
-fn acceptance_completes_and_finds_only_what_the_model_lacks() {
+fn acceptance_completes_and_fails_only_where_the_model_lacks_support() {
     for release in [ScriptedRelease::R19c, ScriptedRelease::R23ai] {
         let double = OracleDouble::with_release(release);
         let (code, page) = double.json(&["check", "--accept"]);

@@ -62,7 +62,7 @@ fn assert_valid(record: &Value) {
 }
 
 #[test]
-fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
+fn order_entry_on_sqlite_runs_and_reports_violated_condition() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("orders.db").display());
     let loaded = command(&desk, "load", &url, &[]);
@@ -131,7 +131,7 @@ fn assert_deferred_deliveries(desk: &TestEnv, url: &str, options: &[&str]) {
 }
 
 #[test]
-fn deliveries_are_deferred_to_sessions_beside_and_late_ones_are_named() {
+fn deferred_deliveries_run_in_own_sessions_late_ones_reported() {
     let desk = TestEnv::new();
     let file = desk.file("orders.db");
     let url = format!("sqlite:{}", file.display());
@@ -175,7 +175,7 @@ fn deliveries_are_deferred_to_sessions_beside_and_late_ones_are_named() {
 }
 
 #[test]
-fn orders_run_on_postgres_as_others_do_and_by_procedures() {
+fn order_entry_runs_on_postgres_with_variants_and_procedures() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -210,7 +210,7 @@ fn orders_run_on_postgres_as_others_do_and_by_procedures() {
 }
 
 #[test]
-fn without_the_lock_of_the_stock_an_update_is_lost_and_the_condition_is_named() {
+fn lost_update_without_stock_lock_is_found_by_its_condition() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off"), ("synchronous_commit", "off")]);
     let desk = TestEnv::new();
@@ -229,7 +229,7 @@ fn without_the_lock_of_the_stock_an_update_is_lost_and_the_condition_is_named() 
 }
 
 #[test]
-fn orders_run_on_mysql_and_mariadb() {
+fn order_entry_runs_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let desk = TestEnv::new();

@@ -77,7 +77,7 @@ fn assert_outage_survived(record: &Value) {
 }
 
 #[test]
-fn outage_of_a_restarted_postgres_is_measured_and_judged() {
+fn postgres_restart_outage_is_measured_and_judged() {
     let Some(version) = Postgres::available().pop() else { return };
     let mut server = Postgres::start(&version, &[]);
     let proxy = Proxy::start(server.port());
@@ -98,7 +98,7 @@ fn outage_of_a_restarted_postgres_is_measured_and_judged() {
 }
 
 #[test]
-fn intervals_without_counters_are_named_where_no_session_was_lost() {
+fn observer_outage_without_lost_session_is_reported() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     server.psql("CREATE ROLE visitor SUPERUSER LOGIN");
@@ -130,7 +130,7 @@ fn intervals_without_counters_are_named_where_no_session_was_lost() {
 }
 
 #[test]
-fn outage_of_a_restarted_mariadb_is_measured_and_judged() {
+fn mariadb_restart_outage_is_measured_and_judged() {
     let mut versions = MySql::available().into_iter();
     let Some(version) = versions.find(|version| version.product == MyProduct::MariaDb) else { return };
     let mut server = MySql::start(&version, &[]);

@@ -142,7 +142,7 @@ fn assert_runs_together(desk: &TestEnv, url: &str) -> Value {
 }
 
 #[test]
-fn workloads_run_beside_each_other_on_sqlite() {
+fn workloads_run_side_by_side_on_sqlite() {
     let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
     let record = assert_runs_together(&desk, &url);
@@ -152,7 +152,7 @@ fn workloads_run_beside_each_other_on_sqlite() {
 }
 
 #[test]
-fn workloads_run_beside_each_other_on_postgres() {
+fn workloads_run_side_by_side_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_runs_together(&env_with_workloads(), &server.url());
@@ -160,7 +160,7 @@ fn workloads_run_beside_each_other_on_postgres() {
 }
 
 #[test]
-fn workloads_run_beside_each_other_on_mysql_and_mariadb() {
+fn workloads_run_side_by_side_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         assert_runs_together(&env_with_workloads(), &server.url());
@@ -260,14 +260,14 @@ fn assert_phases_followed(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn phases_drive_the_first_workload_while_others_go_on_on_sqlite() {
+fn phases_drive_only_first_workload_on_sqlite() {
     let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
     assert_phases_followed(&desk, &url);
 }
 
 #[test]
-fn phases_drive_the_first_workload_while_others_go_on_on_postgres() {
+fn phases_drive_only_first_workload_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_phases_followed(&env_with_workloads(), &server.url());
@@ -275,7 +275,7 @@ fn phases_drive_the_first_workload_while_others_go_on_on_postgres() {
 }
 
 #[test]
-fn the_rate_of_one_is_an_axis_for_the_other() {
+fn rate_of_one_workload_is_a_sweep_axis_for_the_other() {
     let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
     assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
@@ -295,7 +295,7 @@ fn the_rate_of_one_is_an_axis_for_the_other() {
 }
 
 #[test]
-fn workloads_beside_each_other_that_cannot_be_are_refused() {
+fn invalid_combinations_of_workloads_are_refused() {
     let desk = env_with_workloads();
     let error_for = |sets: &[&str]| {
         let sets = sets.iter().flat_map(|set| ["--set", set]);

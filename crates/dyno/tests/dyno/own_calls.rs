@@ -133,7 +133,7 @@ fn assert_valid(record: &Value) {
 }
 
 #[test]
-fn procedures_are_called_on_postgres() {
+fn procedure_calls_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         let (desk, url) = (env_with_workload(&CALLS), server.url());
@@ -148,7 +148,7 @@ fn procedures_are_called_on_postgres() {
 /// The server counts each statement within a procedure: their number is learned, and all of them are counted
 /// exactly.
 #[test]
-fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
+fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
     let toml = CALLS[0].1.replace("[[invariant]]", ONLY_THERE.trim_start());
     let drop = format!(
         "{} DROP PROCEDURE calls_left; DROP PROCEDURE calls_thrice; DROP PROCEDURE calls_nothing;",
@@ -207,7 +207,7 @@ fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
 
 /// A procedure that does more under concurrency: the learned costs do not apply.
 #[test]
-fn a_procedure_that_commits_more_than_was_learned_is_found() {
+fn procedure_with_more_commits_than_profiled_is_detected() {
     let toml = r#"
 name = "calls"
 writes = true

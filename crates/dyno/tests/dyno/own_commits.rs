@@ -4,7 +4,7 @@ use crate::common::{TestEnv, find_check};
 
 /// SQLite regards this as a change of a row, but writes nothing to its WAL.
 #[test]
-fn rows_that_are_given_the_values_that_they_have_are_no_commit_that_is_missing() {
+fn updates_to_same_values_do_not_count_as_missing_commits() {
     let desk = TestEnv::new();
     std::fs::create_dir(desk.file("same")).unwrap();
     let toml = r#"

@@ -104,7 +104,7 @@ fn assert_foreign_rows_marked(desk: &TestEnv, url: &str, other: impl Fn() + Sync
 }
 
 #[test]
-fn rows_that_others_write_on_postgres_are_not_the_runs() {
+fn rows_written_by_others_on_postgres_are_not_own() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]);
     server.psql("CREATE TABLE foreign_rows (n INT)");
@@ -116,7 +116,7 @@ fn rows_that_others_write_on_postgres_are_not_the_runs() {
 }
 
 #[test]
-fn rows_that_others_write_on_mysql_and_mariadb_are_not_the_runs() {
+fn rows_written_by_others_on_mysql_and_mariadb_are_not_own() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         server.sql("CREATE DATABASE shop; CREATE TABLE shop.ten (n INT PRIMARY KEY)");
@@ -132,7 +132,7 @@ fn rows_that_others_write_on_mysql_and_mariadb_are_not_the_runs() {
 }
 
 #[test]
-fn what_is_learned_on_the_first_target_is_held_against_each() {
+fn cost_learned_on_first_target_is_checked_on_each() {
     let Some(version) = Postgres::available().pop() else { return };
     let servers =
         [Postgres::start(&version, &[("fsync", "off")]), Postgres::start(&version, &[("fsync", "off")])];

@@ -117,20 +117,20 @@ fn assert_full_cycle(url: &str) {
 }
 
 #[test]
-fn each_transaction_opens_a_connection_on_sqlite() {
+fn connection_per_transaction_works_on_sqlite() {
     let folder = TestEnv::new();
     assert_full_cycle(&format!("sqlite:{}", folder.file("own.db").display()));
 }
 
 #[test]
-fn each_transaction_opens_a_connection_on_postgres() {
+fn connection_per_transaction_works_on_postgres() {
     for version in Postgres::newest_or_all() {
         assert_full_cycle(&Postgres::start(&version, &[("autovacuum", "off")]).url());
     }
 }
 
 #[test]
-fn each_transaction_opens_a_connection_on_mysql_and_mariadb() {
+fn connection_per_transaction_works_on_mysql_and_mariadb() {
     for version in MySql::available() {
         assert_full_cycle(&MySql::start(&version, &[]).url());
     }
@@ -138,7 +138,7 @@ fn each_transaction_opens_a_connection_on_mysql_and_mariadb() {
 
 /// With too few connections for all sessions, transactions fail, and the others are counted exactly.
 #[test]
-fn a_connection_that_is_refused_is_an_error_of_its_transaction() {
+fn refused_connection_is_an_error_of_its_transaction() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = env_with_workload();
@@ -177,7 +177,7 @@ fn a_connection_that_is_refused_is_an_error_of_its_transaction() {
 }
 
 #[test]
-fn where_it_has_no_meaning_it_is_refused() {
+fn connect_per_transaction_is_refused_where_meaningless() {
     let desk = env_with_workload();
     let memory = "sqlite::memory:";
     for (url, sets, words) in [

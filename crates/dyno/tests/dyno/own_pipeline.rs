@@ -106,7 +106,7 @@ fn assert_proved(record: &Value) {
 }
 
 #[test]
-fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
+fn pipelined_requests_on_postgres_give_the_same_outcome() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         let (desk, url) = (env_with_workload(PIPED), server.url());
@@ -140,7 +140,7 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
 
 /// Megabytes in both directions: neither side blocks the other.
 #[test]
-fn long_values_and_long_answers_are_sent_together_without_an_end_of_waiting() {
+fn pipelined_long_values_and_results_do_not_deadlock() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let toml = r#"
@@ -162,7 +162,7 @@ steps = [{ repeat = 10, steps = [{ sql = "SELECT repeat('x', 5000000), length(:l
 
 /// Expected rows are checked before anything is committed.
 #[test]
-fn a_row_that_is_missing_is_seen_before_the_commit() {
+fn missing_row_is_detected_before_commit() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let toml = PIPED.replace(
@@ -182,7 +182,7 @@ fn a_row_that_is_missing_is_seen_before_the_commit() {
 }
 
 #[test]
-fn a_folder_with_pipelines_runs_where_there_are_none() {
+fn pipelined_workload_runs_on_engine_without_pipelines() {
     let desk = env_with_workload(PIPED);
     assert_proved(&run(&desk, "sqlite::memory:", &[]));
     let output = desk.dyno(&["workload", "check", "piped"]);

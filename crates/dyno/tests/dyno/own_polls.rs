@@ -69,19 +69,19 @@ fn assert_polls_counted(url: &str) {
 }
 
 #[test]
-fn empty_polls_are_no_operations_on_sqlite() {
+fn empty_polls_are_not_operations_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     assert_polls_counted(&format!("sqlite:{}", folder.path().join("polls.db").display()));
 }
 
 #[test]
-fn empty_polls_are_no_operations_on_postgres() {
+fn empty_polls_are_not_operations_on_postgres() {
     let Some(version) = Postgres::available().pop() else { return };
     assert_polls_counted(&Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]).url());
 }
 
 #[test]
-fn empty_polls_are_no_operations_on_mysql_and_mariadb() {
+fn empty_polls_are_not_operations_on_mysql_and_mariadb() {
     for version in MySql::available() {
         assert_polls_counted(&MySql::start(&version, &[]).url());
     }

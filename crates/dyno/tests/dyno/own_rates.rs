@@ -165,14 +165,14 @@ fn assert_rates_kept(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn a_transaction_has_a_rate_of_its_own_on_sqlite() {
+fn transaction_keeps_its_own_rate_on_sqlite() {
     let desk = env_with_bank();
     let url = format!("sqlite:{}", desk.file("t.db").display());
     assert_rates_kept(&desk, &url);
 }
 
 #[test]
-fn a_transaction_has_a_rate_of_its_own_on_postgres() {
+fn transaction_keeps_its_own_rate_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_rates_kept(&env_with_bank(), &server.url());
@@ -180,7 +180,7 @@ fn a_transaction_has_a_rate_of_its_own_on_postgres() {
 }
 
 #[test]
-fn a_transaction_has_a_rate_of_its_own_on_mysql_and_mariadb() {
+fn transaction_keeps_its_own_rate_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         assert_rates_kept(&env_with_bank(), &server.url());
@@ -188,7 +188,7 @@ fn a_transaction_has_a_rate_of_its_own_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
+fn mix_rates_can_be_swept_and_added_workloads_keep_their_own() {
     let desk = env_with_bank();
     let mixes = "mix = \"slow\"\n[mixes]\nslow = { balance = 1, transfer = \"20/s\" }\n\
                  fast = { balance = 1, transfer = \"60/s\" }\nlog = { sums = 1, note = \"30/s\" }\n";
@@ -224,7 +224,7 @@ fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
 }
 
 #[test]
-fn all_parts_of_a_workload_are_one_question_and_are_tried_and_told() {
+fn consent_and_check_cover_all_parts_of_a_workload() {
     let desk = env_with_bank();
     let url = "sqlite:t.db";
     assert_eq!(desk.dyno(&args("load", url, &[])).code, 0);

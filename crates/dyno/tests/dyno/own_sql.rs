@@ -229,14 +229,14 @@ fn a_workload_runs_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn a_workload_runs_on_sqlite_in_memory_set_up_by_the_run_itself() {
+fn in_memory_sqlite_run_sets_up_its_workload() {
     let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     assert_proved(&run(&desk, "workload.folder=bank", "sqlite::memory:", &[]));
 }
 
 #[test]
-fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
+fn conflicts_are_retried_on_threads_with_several_sessions() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -253,7 +253,7 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
 
 /// No part of the learning continues during the run.
 #[test]
-fn a_lock_of_somebody_else_ends_the_learning_and_not_the_run() {
+fn lock_of_other_session_ends_cost_profiling_but_not_the_run() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -278,7 +278,7 @@ fn a_lock_of_somebody_else_ends_the_learning_and_not_the_run() {
 }
 
 #[test]
-fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
+fn declared_transaction_cost_is_checked_against_counters() {
     let desk = TestEnv::new();
     let toml_expecting = |rows: u32| {
         BANK[0].1.replace("retries = 20", &format!("retries = 20\nexpect = {{ rows_written = {rows} }}"))
@@ -305,7 +305,7 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
 }
 
 #[test]
-fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
+fn postgres_protocols_give_the_same_outcome_for_custom_sql() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -340,7 +340,7 @@ fn status_counters(server: &MySql, names: &[&str]) -> Vec<u64> {
 }
 
 #[test]
-fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome() {
+fn mysql_protocols_give_the_same_outcome_for_custom_sql() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let desk = TestEnv::new();
@@ -415,7 +415,7 @@ sql = "SELECT SUM(v) FROM odd_rows"
 "#;
 
 #[test]
-fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
+fn commits_that_mysql_does_not_count_are_not_missing() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("skip_log_bin", "1")]);
         let desk = TestEnv::new();
@@ -438,7 +438,7 @@ fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
 
 /// Other texts in the same folder are another workload, whatever the plan says.
 #[test]
-fn runs_of_texts_that_differ_are_no_repeats() {
+fn runs_with_different_sql_texts_are_not_repeats() {
     let desk = TestEnv::new();
     let balance = "SELECT balance FROM bank_accounts WHERE id = :from";
     for text in [balance, "SELECT COUNT(*) FROM bank_accounts WHERE id <> :from"] {
@@ -451,7 +451,7 @@ fn runs_of_texts_that_differ_are_no_repeats() {
 
 /// A transaction whose condition is false sends no request.
 #[test]
-fn a_transaction_without_a_request_is_over_at_once() {
+fn transaction_without_a_request_finishes_immediately() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -473,7 +473,7 @@ steps = [{ if = "n > 9", steps = [{ sql = "SELECT 1" }] }]
 }
 
 #[test]
-fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
+fn broken_invariant_or_missing_row_invalidates_run() {
     let desk = TestEnv::new();
     let transfer = BANK[2].1.replace("balance + :amount", "balance + :amount + 1");
     write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
@@ -497,7 +497,7 @@ fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
 }
 
 #[test]
-fn a_server_that_is_killed_in_transactions_leaves_the_invariant_whole() {
+fn server_kill_during_transactions_keeps_the_invariant() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let mut server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = TestEnv::new();
@@ -526,7 +526,7 @@ fn a_server_that_is_killed_in_transactions_leaves_the_invariant_whole() {
 }
 
 #[test]
-fn statements_of_a_plan_that_do_not_fit_are_told_with_their_place() {
+fn custom_sql_that_does_not_fit_is_reported_with_location() {
     let desk = TestEnv::new();
     let transfer = BANK[2].1.replace("balance - :amount", "balence - :amount");
     write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);

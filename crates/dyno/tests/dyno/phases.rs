@@ -179,13 +179,13 @@ fn assert_full_cycle(url: &str) {
 }
 
 #[test]
-fn a_schedule_runs_on_sqlite_on_a_thread_for_each_session() {
+fn phase_schedule_runs_on_sqlite_with_a_thread_per_session() {
     let folder = TestEnv::new();
     assert_full_cycle(&format!("sqlite:{}", folder.file("phases.db").display()));
 }
 
 #[test]
-fn a_schedule_runs_on_postgres_on_threads_of_several_sessions() {
+fn phase_schedule_runs_on_postgres_with_shared_threads() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_full_cycle(&server.url());
@@ -193,7 +193,7 @@ fn a_schedule_runs_on_postgres_on_threads_of_several_sessions() {
 }
 
 #[test]
-fn faults_of_a_schedule_are_told_with_their_place() {
+fn phase_schedule_errors_are_located() {
     let desk = env_with_workload();
     desk.write("wrong.csv", "0,50\n1,fast\n");
     for (set, says) in [

@@ -61,7 +61,7 @@ const MIX: [&str; 10] = [
 ];
 
 #[test]
-fn a_run_through_a_pooler_is_counted_to_the_unit() {
+fn run_through_pooler_has_exact_counts() {
     on_each_pooler(|bench| {
         let checked = bench.run_dyno("check", &[]);
         let carries = if bench.bouncer.carries { "which supports" } else { "which does not support" };
@@ -105,7 +105,7 @@ fn a_run_through_a_pooler_is_counted_to_the_unit() {
 }
 
 #[test]
-fn operations_make_their_settings_and_leave_none_behind() {
+fn pooled_operations_apply_their_session_settings() {
     on_each_pooler(|bench| {
         assert_eq!(bench.run_dyno("load", &[]).code, 0);
         // A range over all of a small table: by default the server would scan it.
@@ -130,7 +130,7 @@ fn operations_make_their_settings_and_leave_none_behind() {
 /// Many sessions with little work: connecting and bookkeeping cost more than the load, and all of it is
 /// counted separately.
 #[test]
-fn many_sessions_on_few_connections_are_counted_to_the_unit() {
+fn sessions_sharing_few_pooler_connections_are_counted_exactly() {
     on_each_pooler(|bench| {
         assert_eq!(bench.run_dyno("load", &[]).code, 0);
         let few = ["--set", "run.sessions_per_schema=300", "--set", "workload.rate=60/s"];
@@ -153,7 +153,7 @@ fn many_sessions_on_few_connections_are_counted_to_the_unit() {
 }
 
 #[test]
-fn both_ways_must_lead_to_one_database() {
+fn pooler_and_observe_url_must_reach_same_database() {
     let Some(bouncer) = BouncerVersion::available().pop() else { return };
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
@@ -188,7 +188,7 @@ fn words(outcome: &CommandOutput) -> String {
 }
 
 #[test]
-fn pgbouncer_limits_and_refusals_have_their_own_way_out() {
+fn pgbouncer_limits_and_refusals_have_specific_hints() {
     let versions = Postgres::available();
     let Some(version) = versions.last() else { return };
     let server = Postgres::start(version, &[]);

@@ -21,7 +21,7 @@ fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn from_check_to_drop() {
+fn postgres_commands_complete_from_check_to_drop() {
     on_each_version(|server, desk| {
         let url = server.url();
         let check_first = desk.dyno(&args("check", &url, &[]));
@@ -39,7 +39,7 @@ fn from_check_to_drop() {
 }
 
 #[test]
-fn client_and_database_agree_to_the_unit() {
+fn client_and_sqlite_counts_match_exactly() {
     on_each_version(|server, desk| {
         let url = server.url();
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
@@ -78,7 +78,7 @@ fn client_and_database_agree_to_the_unit() {
 }
 
 #[test]
-fn a_server_drive_does_the_same_work_inside_the_database() {
+fn server_drive_does_same_work_inside_the_database() {
     on_each_version(|server, desk| {
         let url = server.url();
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
@@ -95,7 +95,7 @@ fn a_server_drive_does_the_same_work_inside_the_database() {
 }
 
 #[test]
-fn sockets_and_environment_reach_a_server_as_psql_does() {
+fn postgres_socket_url_passes_check() {
     on_each_version(|server, desk| {
         let output = desk.dyno(&["check", "--target", &server.socket_url()]);
         assert_eq!(output.code, 0, "{output:#?}");
@@ -103,7 +103,7 @@ fn sockets_and_environment_reach_a_server_as_psql_does() {
 }
 
 #[test]
-fn a_wrong_password_is_told_without_repeating_it() {
+fn wrong_password_is_reported_and_not_echoed() {
     on_each_version(|server, desk| {
         server.psql("SET password_encryption = 'scram-sha-256'; CREATE ROLE app LOGIN PASSWORD 'right'");
         server.set_hba("host all app all scram-sha-256\nhost all all all trust\nlocal all all trust\n");
@@ -125,7 +125,7 @@ fn a_wrong_password_is_told_without_repeating_it() {
 }
 
 #[test]
-fn an_unreachable_server_is_named_with_the_way_out() {
+fn unreachable_server_error_has_port_and_hint() {
     let desk = TestEnv::new();
     // A port that was free just now, and on which nothing listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -139,7 +139,7 @@ fn an_unreachable_server_is_named_with_the_way_out() {
 }
 
 #[test]
-fn ctrl_c_stores_what_was_measured() {
+fn postgres_ctrl_c_stores_measured_results() {
     on_each_version(|server, desk| {
         let url = server.url();
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
@@ -158,7 +158,7 @@ fn ctrl_c_stores_what_was_measured() {
 }
 
 #[test]
-fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
+fn server_crash_in_window_prevents_valid_run_and_keeps_record() {
     on_each_version(|server, desk| {
         let url = server.url();
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
@@ -179,7 +179,7 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
 }
 
 #[test]
-fn a_sweep_loads_runs_and_answers() {
+fn sweep_loads_runs_and_reports_an_answer() {
     on_each_version(|server, desk| {
         let url = server.url();
         let sweep =
@@ -201,7 +201,7 @@ fn a_sweep_loads_runs_and_answers() {
 }
 
 #[test]
-fn commits_need_not_wait_where_the_plan_says_so() {
+fn nowait_commit_applies_to_sessions_and_warns() {
     on_each_version(|server, desk| {
         let url = server.url();
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);

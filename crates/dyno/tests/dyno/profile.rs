@@ -98,7 +98,7 @@ fn assert_shares_add_up(profile: &Value) {
 }
 
 #[test]
-fn the_embedded_engine_is_seen_in_this_program() {
+fn profile_finds_embedded_engine_inside_dyno_process() {
     let desk = TestEnv::new();
     let url = load_sqlite(&desk);
     let Some(record) = run_profiled(&desk, &url) else { return };
@@ -128,7 +128,7 @@ fn the_embedded_engine_is_seen_in_this_program() {
 }
 
 #[test]
-fn a_server_is_told_from_what_loads_it() {
+fn profile_separates_server_from_load_generator() {
     let Some(version) = Postgres::available().last().cloned() else { return };
     let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), TestEnv::new());
     load(&desk, &server.url());
@@ -148,7 +148,7 @@ fn a_server_is_told_from_what_loads_it() {
 }
 
 #[test]
-fn a_run_is_valid_without_its_profile() {
+fn run_without_its_profile_is_valid() {
     let desk = TestEnv::new();
     let url = load_sqlite(&desk);
     let run = |path: &str| {
@@ -183,7 +183,7 @@ fn profilers(parent: u32) -> Vec<u32> {
 }
 
 #[test]
-fn nothing_is_left_of_the_profiler() {
+fn profiler_leaves_no_process_or_file_behind() {
     let desk = TestEnv::new();
     let url = load_sqlite(&desk);
     if run_profiled(&desk, &url).is_none() {

@@ -8,7 +8,7 @@ use dyno_testbed::Postgres;
 use serde_json::Value;
 
 #[test]
-fn the_window_is_proved_without_a_database() {
+fn window_proof_runs_without_a_database() {
     let desk = TestEnv::new();
     let (code, proof) = desk.json(&["prove", "window"]);
     assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
@@ -47,7 +47,7 @@ fn assert_proved(code: i32, proof: &Value) {
 }
 
 #[test]
-fn updates_are_proved_on_the_embedded_engine() {
+fn updates_are_proved_on_embedded_engine() {
     let desk = TestEnv::new();
     for url in ["sqlite:bench.db", "sqlite::memory:"] {
         assert_eq!(desk.dyno(&args_on(url, &["load"], &[])).code, 0);
@@ -66,7 +66,7 @@ fn updates_are_proved_on_the_embedded_engine() {
 }
 
 #[test]
-fn rows_that_are_missing_are_told_before_anything_runs() {
+fn missing_rows_are_reported_before_proof_starts() {
     let desk = TestEnv::new();
     let output = desk.dyno(&args_on("sqlite:none.db", &["prove", "updates"], &[]));
     assert_eq!(output.code, 3, "{output:#?}");
@@ -74,7 +74,7 @@ fn rows_that_are_missing_are_told_before_anything_runs() {
 }
 
 #[test]
-fn the_embedded_engine_cannot_be_killed_apart() {
+fn durability_proof_is_refused_for_embedded_engine() {
     let desk = TestEnv::new();
     let output =
         desk.dyno(&args_on("sqlite:bench.db", &["prove", "durability"], &["--kill-command", "true"]));
@@ -93,7 +93,7 @@ fn on_each_version(settings: &[(&str, &str)], test: impl Fn(&mut Postgres, &Test
 }
 
 #[test]
-fn updates_are_proved_on_servers_on_either_drive() {
+fn updates_are_proved_on_servers_with_client_and_server_drive() {
     on_each_version(&[], |server, desk| {
         let url = server.url();
         for drive in ["workload.drive=client", "workload.drive=server"] {
@@ -158,7 +158,7 @@ fn assert_proved_but_for_unknown(
 }
 
 #[test]
-fn updates_of_others_and_lost_ones_are_found() {
+fn proof_finds_foreign_and_lost_updates() {
     on_each_version(&[], |server, desk| {
         let url = server.url();
         let mut proving = desk.start(&args_on(&url, &["prove", "updates", "--json"], &[]));
@@ -206,7 +206,7 @@ fn prove_durability(server: &mut Postgres, desk: &TestEnv, more: &[&str]) -> (i3
 }
 
 #[test]
-fn an_honest_server_keeps_every_acknowledged_commit() {
+fn durable_server_keeps_every_acknowledged_commit() {
     on_each_version(&[], |server, desk| {
         for drive in ["workload.drive=client", "workload.drive=server"] {
             let set = ["--set", drive, "--set", "run.sessions_per_schema=4"];
@@ -223,7 +223,7 @@ fn an_honest_server_keeps_every_acknowledged_commit() {
 }
 
 #[test]
-fn commits_that_did_not_wait_for_the_log_are_caught_and_named() {
+fn durability_proof_finds_commits_not_waiting_for_log() {
     // Only sessions with full log buffers write the log, and no page is written early.
     let lie = [("synchronous_commit", "off"), ("wal_buffers", "64MB"), ("bgwriter_lru_maxpages", "0")];
     on_each_version(&lie, |server, desk| {
@@ -245,7 +245,7 @@ fn commits_that_did_not_wait_for_the_log_are_caught_and_named() {
 }
 
 #[test]
-fn a_setting_that_this_kill_cannot_test_is_a_warning() {
+fn setting_this_kill_cannot_test_is_a_warning() {
     on_each_version(&[("fsync", "off")], |server, desk| {
         let (code, proof) = prove_durability(server, desk, &[]);
         assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
@@ -254,7 +254,7 @@ fn a_setting_that_this_kill_cannot_test_is_a_warning() {
 }
 
 #[test]
-fn a_server_that_was_not_killed_proves_nothing() {
+fn durability_is_not_proved_without_a_server_kill() {
     on_each_version(&[], |server, desk| {
         let url = server.url();
         // A clean stop: everything is written before the server ends.
@@ -277,7 +277,7 @@ fn a_server_that_was_not_killed_proves_nothing() {
 }
 
 #[test]
-fn a_server_that_does_not_come_back_is_told() {
+fn server_that_does_not_restart_is_reported() {
     on_each_version(&[], |server, desk| {
         let (url, kill) = (server.url(), kill_command(server));
         let args = ["prove", "durability", "--after", "1s", "--kill-command", &kill, "--restart-wait", "1s"];

@@ -78,7 +78,7 @@ fn valid_run_count(desk: &TestEnv) -> usize {
 }
 
 #[test]
-fn each_runs_on_sqlite() {
+fn ready_plans_run_on_sqlite() {
     let desk = TestEnv::new();
     for ready in READY {
         run(&desk, ready.name, "sqlite:small.db", false);
@@ -86,7 +86,7 @@ fn each_runs_on_sqlite() {
 }
 
 #[test]
-fn each_runs_on_postgres() {
+fn ready_plans_run_on_postgres() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     // Writes by autovacuum would disturb such a short run, and the run would report it.
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
@@ -97,14 +97,14 @@ fn each_runs_on_postgres() {
 }
 
 #[test]
-fn a_name_that_is_none_is_told_those_that_are() {
+fn unknown_ready_plan_error_lists_available_ones() {
     let output = TestEnv::new().dyno(&["init", "--ready", "oltp"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("oltp-80-20"), "{}", output.err);
 }
 
 #[test]
-fn a_ready_plan_gets_the_url_of_its_engine() {
+fn ready_plan_has_url_of_chosen_engine() {
     let desk = TestEnv::new();
     assert_eq!(
         desk.dyno(&["init", "--ready", "full-scan", "--engine", "postgres", "--plan", "scan.toml"]).code,

@@ -72,7 +72,7 @@ fn assert_all_workloads(desk: &TestEnv, url: &str, mixes: &[&str]) {
 }
 
 #[test]
-fn ready_workloads_run_on_sqlite() {
+fn built_in_workloads_run_on_sqlite() {
     let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("ready.db").display());
     assert_all_workloads(&desk, &url, &["a", "b", "c", "d", "e", "f"]);
@@ -103,7 +103,7 @@ fn query_text(desk: &TestEnv, sql: &str) -> String {
 const THREE: [&str; 3] = ["d", "e", "f"];
 
 #[test]
-fn ready_workloads_run_on_postgres() {
+fn built_in_workloads_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
         assert_all_workloads(&env_with_workloads(), &server.url(), &THREE);
@@ -113,7 +113,7 @@ fn ready_workloads_run_on_postgres() {
 }
 
 #[test]
-fn ready_workloads_run_on_mysql_and_mariadb() {
+fn built_in_workloads_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         assert_all_workloads(&env_with_workloads(), &server.url(), &THREE);
@@ -128,7 +128,7 @@ fn small_run_args<'a>(folder: &'a str, url: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn petals_and_comparisons_take_tpcb_as_they_take_operations() {
+fn petal_charts_and_comparisons_accept_tpcb() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = env_with_workloads();

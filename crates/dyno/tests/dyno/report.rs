@@ -38,7 +38,7 @@ fn records(desk: &TestEnv) -> Vec<RunRecord> {
 }
 
 #[test]
-fn every_format_is_written() {
+fn report_is_written_in_every_format() {
     let desk = env_with_runs();
     let html_output = desk.dyno(&["report", "last~1", "last"]);
     assert_eq!(html_output.code, 0, "{html_output:#?}");
@@ -73,7 +73,7 @@ fn every_format_is_written() {
 }
 
 #[test]
-fn wrong_usage_names_the_way_out() {
+fn report_usage_error_names_the_invalid_value() {
     let desk = env_with_runs();
     let format_output = desk.dyno(&["report", "--format", "pdf"]);
     assert!(
@@ -91,7 +91,7 @@ fn wrong_usage_names_the_way_out() {
 }
 
 #[test]
-fn a_report_gives_its_records_back() {
+fn report_page_import_restores_its_records() {
     let desk = env_with_runs();
     assert_eq!(desk.dyno(&["report", "last~1", "last"]).code, 0);
     let first_import = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
@@ -125,7 +125,7 @@ fn rendered_dom(browser: &Path, desk: &TestEnv, page: &str) -> String {
 }
 
 #[test]
-fn text_of_users_stays_text_in_a_browser() {
+fn user_text_runs_no_script_in_a_browser() {
     let Some(browser) = browser() else {
         dyno_testbed::skip("the report in a browser", "no chromium is here: apt-get install chromium");
         return;
@@ -198,7 +198,7 @@ seen.whole = !svg.classList.contains("zoomed") && ticks() === whole && svg.query
 </script>"#;
 
 #[test]
-fn pointer_legend_and_zoom_work_in_a_browser() {
+fn report_legend_tooltip_and_zoom_work_in_browser() {
     let Some(browser) = browser() else {
         dyno_testbed::skip(
             "the report under a reader's hand",

@@ -17,7 +17,7 @@ fn args<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_screen_has_ended_when_the_result_is_printed_and_plain_has_none() {
+fn screen_ends_before_result_and_is_absent_with_plain() {
     let (desk, target) = load_data();
     let shown = |more: &[&str]| {
         let output = desk.screen_command(&low_load_args(&args(&target, more))).output().unwrap();
@@ -35,7 +35,7 @@ fn the_screen_has_ended_when_the_result_is_printed_and_plain_has_none() {
 }
 
 #[test]
-fn a_key_stops_the_run_and_what_was_measured_is_kept() {
+fn quit_key_stops_run_and_keeps_measurements() {
     let (desk, target) = load_data();
     let mut at_terminal =
         desk.spawn_on_screen(&args(&target, &["--set", "run.time=1h", "--set", "workload.rate=100/s"]));

@@ -16,7 +16,7 @@ fn start_server(desk: &TestEnv, more: &[&str]) -> WebServer {
 }
 
 #[test]
-fn only_who_knows_the_token_is_answered() {
+fn server_answers_only_with_valid_token() {
     let desk = TestEnv::new();
     let web = start_server(&desk, &[]);
     for path in ["/", "/new", "/runs/last", "/assets/app.css", "/assets/none", "/none"] {
@@ -49,7 +49,7 @@ fn raw_cookie(web: &WebServer) -> String {
 }
 
 #[test]
-fn other_sites_and_other_names_are_refused() {
+fn requests_from_foreign_origins_and_hosts_are_refused() {
     let desk = TestEnv::new();
     let web = start_server(&desk, &[]);
     let cookie = format!("Cookie: {}", raw_cookie(&web));
@@ -84,7 +84,7 @@ fn other_sites_and_other_names_are_refused() {
 }
 
 #[test]
-fn what_runs_goes_on_without_the_server_and_what_waits_is_not_forgotten() {
+fn jobs_run_and_queue_survive_a_server_restart() {
     let desk = TestEnv::new();
     let first = start_server(&desk, &[]);
     let run = first.start_job(&order("10m"));
@@ -124,7 +124,7 @@ fn what_runs_goes_on_without_the_server_and_what_waits_is_not_forgotten() {
 }
 
 #[test]
-fn a_run_whose_process_was_killed_while_no_server_was_there_is_told_as_interrupted() {
+fn run_killed_while_web_server_is_down_is_interrupted() {
     let desk = TestEnv::new();
     let first = start_server(&desk, &[]);
     let run = first.start_job(&order("10m"));
@@ -140,7 +140,7 @@ fn a_run_whose_process_was_killed_while_no_server_was_there_is_told_as_interrupt
 }
 
 #[test]
-fn a_page_names_no_database_no_file_and_no_command() {
+fn web_job_cannot_set_database_file_or_command() {
     let desk = TestEnv::new();
     let web = start_server(&desk, &[]);
     let refused = |set: Value, why: &str| {
@@ -174,7 +174,7 @@ fn a_page_names_no_database_no_file_and_no_command() {
 }
 
 #[test]
-fn names_from_outside_stay_text() {
+fn served_page_escapes_user_supplied_names() {
     let desk = TestEnv::new();
     let web = start_server(&desk, &[]);
     let attack = "<script>alert(1)</script>\"'><img src=x>";
@@ -203,7 +203,7 @@ fn names_from_outside_stay_text() {
 }
 
 #[test]
-fn the_openapi_document_says_what_is_answered() {
+fn openapi_document_matches_responses() {
     let desk = TestEnv::new();
     desk.write("report.txt", include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt"));
     assert_eq!(desk.dyno(&["awr", "report.txt", "--import"]).code, 0);
@@ -261,7 +261,7 @@ fn the_openapi_document_says_what_is_answered() {
 /// Every kind of job can be started: it runs the command line itself, so each ends with the expected kind of
 /// result.
 #[test]
-fn whatever_runs_is_started_here() {
+fn every_kind_of_job_can_be_started() {
     let desk = TestEnv::new();
     let web = start_server(&desk, &[]);
     let set = json!({
@@ -319,7 +319,7 @@ fn whatever_runs_is_started_here() {
 }
 
 #[test]
-fn it_is_open_to_other_machines_only_with_tls() {
+fn serve_requires_tls_on_public_addresses() {
     let desk = TestEnv::new();
     let open_output = desk.dyno(&["serve", "--listen", "0.0.0.0:0"]);
     assert!(

@@ -30,7 +30,7 @@ fn ask(web: &WebServer, token: &str, request: &str, body: &Value) -> WebResponse
 }
 
 #[test]
-fn role_of_a_token_decides_what_its_holder_may_do() {
+fn token_role_decides_what_its_holder_may_do() {
     let desk = TestEnv::new();
     let (anna, ben) = (add_job(&desk, "anna=view"), add_job(&desk, "ben=run"));
     let web = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
@@ -82,7 +82,7 @@ fn role_of_a_token_decides_what_its_holder_may_do() {
 }
 
 #[test]
-fn login_ends_on_the_server_at_logout_also_where_it_only_reads() {
+fn logout_ends_login_also_on_read_only_server() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=300 blocks"]).code, 0);
     let run =
@@ -133,7 +133,7 @@ fn every_error_of_the_api_is_json() {
 }
 
 #[test]
-fn queued_job_with_commands_waits_for_a_server_that_allows_them() {
+fn queued_job_with_commands_waits_until_server_allows_them() {
     let desk = TestEnv::new();
     let first = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
     let runs = first.start_job(&order("10m"));
@@ -161,7 +161,7 @@ fn queued_job_with_commands_waits_for_a_server_that_allows_them() {
 }
 
 #[test]
-fn state_that_another_user_could_have_prepared_is_refused() {
+fn state_folder_writable_by_other_users_is_refused() {
     let desk = TestEnv::new();
     let state = desk.file("state");
     let serve = |why: &str| {
@@ -233,7 +233,7 @@ fn read_only_server_works_on_a_read_only_file_system() {
 }
 
 #[test]
-fn idle_and_half_sent_connections_keep_nobody_out() {
+fn idle_and_partial_requests_do_not_block_web_clients() {
     let desk = TestEnv::new();
     let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let mut held = Vec::new();

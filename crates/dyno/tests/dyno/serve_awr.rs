@@ -23,7 +23,7 @@ fn line<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
 }
 
 #[test]
-fn each_line_has_its_difference_and_what_is_no_change_of_one_database_has_none() {
+fn web_awr_diff_shows_differences_of_one_database_only() {
     let desk = TestEnv::new();
     desk.write("a.txt", &report(700, 10));
     let changed = report(701, 11).replace("       1,200.6 ", "       2,401.2 ");

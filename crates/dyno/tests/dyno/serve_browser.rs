@@ -8,7 +8,7 @@ use crate::common::web::WebServer;
 use crate::common::{TestEnv, wait_until};
 
 #[test]
-fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost_in_between() {
+fn browser_workflow_survives_loss_of_web_server() {
     let Some(program) = program() else {
         dyno_testbed::skip("the pages under a user's hand", "no chromium is here: apt-get install chromium");
         return;
@@ -98,7 +98,7 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
 
 /// Contrast, names, headings and order of every page in both appearances, and a comparison without a mouse.
 #[test]
-fn every_page_is_for_those_who_see_little_or_have_a_keyboard_only() {
+fn pages_are_accessible_with_low_vision_and_keyboard_only() {
     let Some(program) = program() else {
         dyno_testbed::skip("the audit of the pages", "no chromium is here: apt-get install chromium");
         return;

@@ -13,7 +13,7 @@ fn wait_for_end(web: &WebServer, id: &str) -> Value {
 }
 
 #[test]
-fn a_watch_is_started_seen_and_stopped() {
+fn watch_is_started_shown_and_stopped_on_the_web() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let web = WebServer::start(&desk, &["--target", &server.url()]);
@@ -40,7 +40,7 @@ fn a_watch_is_started_seen_and_stopped() {
 }
 
 #[test]
-fn what_needs_no_load_has_its_page() {
+fn jobs_without_load_have_a_result_page() {
     let desk = TestEnv::new();
     let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s" });
@@ -78,7 +78,7 @@ fn what_needs_no_load_has_its_page() {
 }
 
 #[test]
-fn commands_run_only_once_these_very_ones_were_agreed_to() {
+fn commands_run_only_with_consent_to_exactly_these() {
     let desk = TestEnv::new();
     let web = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
     // The machine is in use, so jobs started here wait, and none of their commands runs.

@@ -11,7 +11,7 @@ use crate::common::web::WebServer;
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
 #[test]
-fn pages_come_by_its_own_tls_and_by_nothing_else() {
+fn server_with_tls_answers_only_over_tls() {
     let desk = TestEnv::new();
     let made = certificates::make();
     desk.write("cert.pem", &made.server_cert);
@@ -26,7 +26,7 @@ fn pages_come_by_its_own_tls_and_by_nothing_else() {
 }
 
 #[test]
-fn pages_and_live_views_come_through_a_proxy_as_the_manual_sets_it_up() {
+fn pages_and_live_views_work_behind_documented_proxy() {
     let desk = TestEnv::new();
     let made = certificates::make();
     desk.write("cert.pem", &made.server_cert);

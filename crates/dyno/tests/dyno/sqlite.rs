@@ -17,7 +17,7 @@ fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn from_init_to_drop() {
+fn sqlite_commands_complete_from_init_to_drop() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     let check_first = desk.dyno(&["check"]);
@@ -53,7 +53,7 @@ fn from_init_to_drop() {
 }
 
 #[test]
-fn the_record_is_on_stdout_and_fits_its_schema() {
+fn record_is_printed_on_stdout_and_matches_schema() {
     let desk = load_data();
     let (code, record) =
         desk.json(&run(&["--set", "workload.update_pct=30", "--set", "workload.lookup_pct=50"]));
@@ -78,7 +78,7 @@ fn the_record_is_on_stdout_and_fits_its_schema() {
 }
 
 #[test]
-fn client_and_database_agree_to_the_unit() {
+fn client_and_sqlite_counts_match_exactly() {
     let desk = load_data();
     let (_, record) =
         desk.json(&run(&["--set", "workload.update_pct=20", "--set", "run.sessions_per_schema=2"]));
@@ -92,7 +92,7 @@ fn client_and_database_agree_to_the_unit() {
 }
 
 #[test]
-fn every_class_of_operation_is_driven() {
+fn sqlite_run_executes_every_operation_class() {
     let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let data = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=50 blocks"];
@@ -117,7 +117,7 @@ fn every_class_of_operation_is_driven() {
 }
 
 #[test]
-fn an_open_loop_keeps_its_rate() {
+fn open_loop_run_keeps_its_rate() {
     let desk = load_data();
     let (code, record) = desk.json(&run(&["--set", "workload.rate=200/s", "--set", "workload.work_unit=1"]));
     assert_eq!(code, 0, "{}", record["reasons"]);
@@ -128,7 +128,7 @@ fn an_open_loop_keeps_its_rate() {
 }
 
 #[test]
-fn a_database_in_memory_loads_and_runs_at_once() {
+fn in_memory_database_loads_and_runs_in_one_command() {
     let desk = TestEnv::new();
     let args = run(&["--target", "sqlite::memory:", "--set", "workload.lookup_pct=100"]);
     let (code, record) = desk.json(&args);
@@ -137,7 +137,7 @@ fn a_database_in_memory_loads_and_runs_at_once() {
 }
 
 #[test]
-fn a_server_drive_is_refused_where_there_is_no_server() {
+fn server_drive_is_refused_for_embedded_database() {
     let desk = load_data();
     let output = desk.dyno(&run(&["--set", "workload.drive=server"]));
     assert_eq!(output.code, 2, "{output:#?}");
@@ -145,7 +145,7 @@ fn a_server_drive_is_refused_where_there_is_no_server() {
 }
 
 #[test]
-fn a_run_without_data_names_the_way_out() {
+fn run_without_loaded_data_suggests_load() {
     let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let output = desk.dyno(&run(&[]));
@@ -155,7 +155,7 @@ fn a_run_without_data_names_the_way_out() {
 }
 
 #[test]
-fn other_data_than_the_plan_describes_is_found_before_the_run() {
+fn data_differing_from_plan_is_refused_before_run() {
     let desk = load_data();
     let output = desk.dyno(&short_run_args(&["run", "--set", "data.scale=3000 blocks"]));
     assert_eq!(output.code, 3, "{output:#?}");
@@ -167,7 +167,7 @@ fn other_data_than_the_plan_describes_is_found_before_the_run() {
 }
 
 #[test]
-fn several_runs_make_one_table() {
+fn show_lists_several_runs_in_one_table() {
     let desk = load_data();
     for sessions in ["run.sessions_per_schema=1", "run.sessions_per_schema=2"] {
         assert_eq!(desk.dyno(&run(&["--set", sessions])).code, 0);
@@ -183,7 +183,7 @@ fn several_runs_make_one_table() {
 }
 
 #[test]
-fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
+fn each_run_has_new_seed_unless_plan_sets_one() {
     let desk = load_data();
     let seeds = |args: &[&str]| {
         let seed = || {
@@ -204,7 +204,7 @@ fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
 }
 
 #[test]
-fn another_process_that_writes_into_the_same_file_is_found() {
+fn writes_by_another_process_to_sqlite_file_are_found() {
     for journal in ["wal", "delete"] {
         let desk = TestEnv::new();
         let path = desk.file("shared.db");

@@ -112,7 +112,7 @@ fn a_suite_runs_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn of_a_managed_database_nothing_of_its_host_is_looked_at() {
+fn database_only_suite_does_not_observe_host() {
     let desk = TestEnv::new();
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
@@ -131,7 +131,7 @@ fn of_a_managed_database_nothing_of_its_host_is_looked_at() {
 }
 
 #[test]
-fn a_suite_that_is_cut_off_goes_on_where_it_was() {
+fn interrupted_suite_resumes_where_it_stopped() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let some = test_args(&["cpu-integer", "server-lookup"]);
@@ -154,7 +154,7 @@ fn a_suite_that_is_cut_off_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_suite_that_fails_leaves_no_data() {
+fn failed_suite_leaves_no_data() {
     let desk = TestEnv::new();
     let dir = write_tests(&desk, PAGE);
     // More tests than the allowed consecutive failures have an error in their statement.
@@ -171,7 +171,7 @@ fn a_suite_that_fails_leaves_no_data() {
 }
 
 #[test]
-fn two_suites_go_on_by_turns_a_few_runs_at_a_time() {
+fn two_suites_resume_alternately_a_few_runs_each() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let some = test_args(&["server-lookup", "cpu-integer"]);
@@ -214,7 +214,7 @@ const PAGE: &str = "group = \"mine\"\nlimit = \"p95 <= 10ms\"\n\
     [test.mine-good]\ntitle = \"One that works\"\nstresses = \"not much\"\nunit = \"rows\"\nunits = 2\nmix = \"good\"\n";
 
 #[test]
-fn a_test_that_fails_is_marked_and_ends_no_other() {
+fn failing_suite_test_is_marked_and_ends_no_other() {
     let desk = TestEnv::new();
     let dir = write_tests(&desk, PAGE);
     let url = format!("sqlite:{}", desk.file("suite.db").display());
@@ -232,7 +232,7 @@ fn a_test_that_fails_is_marked_and_ends_no_other() {
 }
 
 #[test]
-fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
+fn suite_page_error_is_located_before_any_run() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     for (from, to, words) in [
@@ -262,7 +262,7 @@ fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
 }
 
 #[test]
-fn the_catalogue_is_listed_with_what_does_not_apply() {
+fn suite_list_gives_reason_for_tests_that_do_not_apply() {
     let desk = TestEnv::new();
     let (_, listed) = desk.json(&["suite", "list", "--target", "sqlite:x.db"]);
     let pages = listed["tests"].as_array().unwrap();
@@ -275,7 +275,7 @@ fn the_catalogue_is_listed_with_what_does_not_apply() {
 }
 
 #[test]
-fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
+fn suite_keeps_existing_data_and_reports_conflicts_first() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let set = |scale: &'static str| ["--set", "workload.folder=@tpcb", "--set", scale];
@@ -302,7 +302,7 @@ fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
 }
 
 #[test]
-fn a_platform_is_held_against_what_a_good_suite_gave() {
+fn health_compares_suite_with_recorded_expectations() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let no_baseline = desk.dyno(&["health"]);
@@ -336,7 +336,7 @@ fn a_platform_is_held_against_what_a_good_suite_gave() {
 }
 
 #[test]
-fn the_same_tests_are_run_on_one_target_and_on_all() {
+fn suite_runs_the_same_tests_on_one_and_all_targets() {
     let (desk, urls) = (TestEnv::new(), ["sqlite:one.db", "sqlite:two.db"]);
     let more =
         [&["--target", urls[1]][..], &test_args(&["cpu-date", "server-lookup", "server-sequence"])].concat();

@@ -67,7 +67,7 @@ fn assert_conclusion(desk: &TestEnv, kind: &str, line: &str) -> Value {
 }
 
 #[test]
-fn every_point_is_run_recorded_and_shown() {
+fn every_sweep_point_is_run_recorded_and_shown() {
     let desk = env_with_plan();
     let args = quick_args(&[
         "sweep",
@@ -102,7 +102,7 @@ fn every_point_is_run_recorded_and_shown() {
 }
 
 #[test]
-fn runs_are_found_again_by_their_marks() {
+fn runs_are_selected_by_variant_and_tags() {
     let desk = env_with_plan();
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
     for variant in ["ext4", "xfs"] {
@@ -143,7 +143,7 @@ fn runs_are_found_again_by_their_marks() {
 }
 
 #[test]
-fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
+fn interrupted_sweep_keeps_points_and_resumes() {
     for signal in ["INT", "KILL"] {
         let desk = env_with_plan();
         let args = quick_args(&["sweep", "--set", "sweep.sessions=1,2,3,4", "--set", "sweep.repeats=2"]);
@@ -174,7 +174,7 @@ fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
 }
 
 #[test]
-fn a_failing_hook_ends_its_point_and_no_other() {
+fn failing_hook_ends_only_its_sweep_point() {
     let desk = env_with_plan();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo point $DYNO_POINT of $DYNO_SWEEP; test $DYNO_SESSIONS != 2 -o -e mended || { echo the cache is cold >&2; exit 7; }\"\nafter_run = \"echo $DYNO_RUN $DYNO_STATUS $DYNO_WORKLOAD_WORK_UNIT >> after.txt\"\n[sweep]\nsessions = [1, 2, 3]\norder = \"up\"\n");
     let output = desk.dyno(&quick_args(&["sweep", "--allow-hooks"]));
@@ -192,7 +192,7 @@ fn a_failing_hook_ends_its_point_and_no_other() {
 }
 
 #[test]
-fn a_hook_that_hangs_is_ended_with_all_it_started() {
+fn hanging_hook_is_ended_with_its_child_processes() {
     let desk = env_with_plan();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo waiting; (sleep 500; touch late) & wait\"\ntimeout = \"1s\"\n");
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
@@ -203,7 +203,7 @@ fn a_hook_that_hangs_is_ended_with_all_it_started() {
 }
 
 #[test]
-fn sessions_stop_two_steps_after_saturation() {
+fn sweep_stops_two_steps_after_saturation() {
     let desk = env_with_plan();
     // An open loop does equal work at any number of sessions: throughput never rises.
     let args = [
@@ -235,7 +235,7 @@ fn sessions_stop_two_steps_after_saturation() {
 }
 
 #[test]
-fn each_layout_of_data_is_loaded_once_and_foreign_data_is_left_alone() {
+fn sweep_loads_each_layout_once_and_keeps_foreign_data() {
     let desk = env_with_plan();
     let args = quick_args(&[
         "sweep",
@@ -258,7 +258,7 @@ fn each_layout_of_data_is_loaded_once_and_foreign_data_is_left_alone() {
 }
 
 #[test]
-fn a_search_finds_the_bracket_and_keeps_every_run() {
+fn search_finds_bracket_and_keeps_every_run() {
     let desk = env_with_plan();
     let (code, search_result) =
         desk.json(&quick_args(&["search", "--limit", "p99 <= 10m", "--max", "3", "--confirm", "2"]));
@@ -282,7 +282,7 @@ fn a_search_finds_the_bracket_and_keeps_every_run() {
 }
 
 #[test]
-fn both_sides_take_turns() {
+fn ab_sides_run_in_abba_order() {
     let desk = env_with_plan();
     let (code, ab_result) = desk.json(&quick_args(&["ab", "--a", "", "--b", "work_unit=16", "--pairs", "2"]));
     assert!(code <= 1, "{ab_result}");
@@ -314,7 +314,7 @@ fn both_sides_take_turns() {
 }
 
 #[test]
-fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
+fn soak_is_shown_in_parts_and_kept_on_ctrl_c() {
     let desk = env_with_plan();
     let data =
         ["--set", "data.scale=500 blocks", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
@@ -339,7 +339,7 @@ fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
 }
 
 #[test]
-fn what_cannot_be_swept_says_so() {
+fn invalid_sweep_settings_are_refused_with_a_hint() {
     let desk = env_with_plan();
     let no_axes = desk.dyno(&["sweep"]);
     assert!(no_axes.code == 2 && no_axes.err.contains("sweep.sessions=1,2,4,8"), "{no_axes:#?}");
@@ -351,7 +351,7 @@ fn what_cannot_be_swept_says_so() {
 }
 
 #[test]
-fn a_page_is_imported_with_what_its_sweep_came_to() {
+fn report_page_is_imported_with_its_sweep_conclusion() {
     let desk = env_with_plan();
     let sweep_output =
         desk.dyno(&quick_args(&["sweep", "--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0"]));

@@ -49,7 +49,7 @@ fn two_versions() -> Option<(Postgres, Postgres)> {
 }
 
 #[test]
-fn two_versions_are_driven_together_and_told_apart() {
+fn two_versions_run_together_and_are_distinguished() {
     let Some((old, new)) = two_versions() else { return };
     let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     let load = desk.dyno(&args("load", &urls, &[]));
@@ -90,7 +90,7 @@ fn two_versions_are_driven_together_and_told_apart() {
 }
 
 #[test]
-fn results_have_a_row_for_each_target() {
+fn multi_target_results_have_one_row_per_target() {
     let desk = TestEnv::new();
     let urls = ["sqlite:a.db".to_owned(), "sqlite:b.db".to_owned()];
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
@@ -115,7 +115,7 @@ fn results_have_a_row_for_each_target() {
 }
 
 #[test]
-fn what_is_wrong_with_one_target_names_it() {
+fn error_of_one_target_names_that_target() {
     let Some((mut old, new)) = two_versions() else { return };
     let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls[1..], &[])).code, 0);
@@ -140,7 +140,7 @@ fn what_is_wrong_with_one_target_names_it() {
 }
 
 #[test]
-fn a_target_that_dies_in_the_window_leaves_a_record_that_names_it() {
+fn target_crash_in_window_leaves_record_naming_the_target() {
     let Some((mut old, new)) = two_versions() else { return };
     let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
@@ -203,7 +203,7 @@ fn a_standby_reads_and_the_primary_writes() {
 }
 
 #[test]
-fn two_products_in_one_plan() {
+fn one_plan_runs_on_postgres_and_mariadb_together() {
     let (Some(version), Some(mariadb)) = (Postgres::available().pop(), MyVersion::of(MyProduct::MariaDb))
     else {
         return;
@@ -227,7 +227,7 @@ fn two_products_in_one_plan() {
 }
 
 #[test]
-fn nodes_of_a_cluster_share_their_data() {
+fn cluster_nodes_run_on_shared_data() {
     let Some(cluster) = Galera::start(3) else { return };
     let desk = TestEnv::new();
     let urls: Vec<String> = cluster.nodes().iter().map(MySql::url).collect();
@@ -273,7 +273,7 @@ fn prove(desk: &TestEnv, urls: &[String], more: &[&str]) -> Value {
 }
 
 #[test]
-fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
+fn updates_are_proved_per_target_and_on_shared_data() {
     let Some((old, new)) = two_versions() else { return };
     let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
@@ -307,7 +307,7 @@ fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
 }
 
 #[test]
-fn a_sweep_drives_one_target_and_then_two_of_them() {
+fn sweep_over_target_count_drives_one_and_two_targets() {
     let Some((old, new)) = two_versions() else { return };
     let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     let count = ["--set", "sweep.target.count=1,2", "--set", "sweep.repeats=2"];

@@ -3,7 +3,7 @@
 use crate::common::TestEnv;
 
 #[test]
-fn every_error_of_a_plan_is_told_with_its_place() {
+fn every_plan_error_is_located() {
     let desk = TestEnv::new();
     desk.write(
         "dyno.toml",
@@ -19,14 +19,14 @@ fn every_error_of_a_plan_is_told_with_its_place() {
 }
 
 #[test]
-fn a_missing_plan_says_how_to_get_one() {
+fn missing_plan_error_suggests_init() {
     let output = TestEnv::new().dyno(&["run"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("dyno init"), "{}", output.err);
 }
 
 #[test]
-fn a_password_in_a_url_is_refused_and_never_repeated() {
+fn password_in_target_url_is_refused_and_not_echoed() {
     let output = TestEnv::new().dyno(&["check", "--target", "postgres://u:hunter2@127.0.0.1/db"]);
     assert_eq!(output.code, 2);
     assert!(!output.err.contains("hunter2") && !output.out.contains("hunter2"), "{output:#?}");
@@ -34,7 +34,7 @@ fn a_password_in_a_url_is_refused_and_never_repeated() {
 }
 
 #[test]
-fn a_plan_that_is_there_is_not_overwritten() {
+fn existing_plan_is_not_overwritten_by_init() {
     let desk = TestEnv::new();
     desk.write("dyno.toml", "mine");
     assert_eq!(desk.dyno(&["init"]).code, 2);
@@ -44,7 +44,7 @@ fn a_plan_that_is_there_is_not_overwritten() {
 }
 
 #[test]
-fn a_plan_says_what_the_options_of_init_say() {
+fn init_options_are_written_to_the_plan() {
     let desk = TestEnv::new();
     let args =
         ["init", "--target", "sqlite:mine.db", "--set", "data.scale=300 blocks", "--set", "run.time=1s"];
@@ -67,7 +67,7 @@ fn a_plan_says_what_the_options_of_init_say() {
 }
 
 #[test]
-fn unknown_options_and_commands_are_wrong_usage() {
+fn unknown_options_and_commands_are_usage_errors() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["fly"]).code, 2);
     assert_eq!(desk.dyno(&["run", "--fast"]).code, 2);
@@ -75,7 +75,7 @@ fn unknown_options_and_commands_are_wrong_usage() {
 }
 
 #[test]
-fn help_completions_and_manual_are_there() {
+fn help_completions_and_manual_exist() {
     let desk = TestEnv::new();
     for command in [
         "init",
@@ -104,7 +104,7 @@ fn help_completions_and_manual_are_there() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let desk = TestEnv::new();
     let dyno = env!("CARGO_BIN_EXE_dyno");
     let status = std::process::Command::new("sh")
@@ -116,7 +116,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn a_repository_that_cannot_be_written_is_found_before_the_run() {
+fn unwritable_repository_is_detected_before_the_run() {
     let desk = TestEnv::new();
     desk.dyno(&["init"]);
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=200 blocks"]).code, 0);
@@ -130,7 +130,7 @@ fn a_repository_that_cannot_be_written_is_found_before_the_run() {
 
 /// clap keeps a repeated global option of one level only.
 #[test]
-fn options_before_and_behind_a_command_all_count() {
+fn global_options_before_and_after_command_both_apply() {
     let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let (code, plan) = desk.json(&[

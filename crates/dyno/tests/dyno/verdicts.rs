@@ -32,7 +32,7 @@ fn entry_by_key<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
 }
 
 #[test]
-fn platforms_are_held_against_each_other_and_have_their_price() {
+fn scorecard_compares_platforms_and_their_prices() {
     let desk = TestEnv::new();
     for variant in ["old", "new", "new"] {
         run_suite(&desk, variant);
@@ -134,7 +134,7 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
 }
 
 #[test]
-fn what_cannot_be_held_against_each_other_is_refused_with_the_way_out() {
+fn invalid_scorecard_and_price_commands_are_refused_with_hint() {
     let desk = TestEnv::new();
     run_suite(&desk, "old");
     let refused = |args: &[&str], words: &str| {

@@ -61,7 +61,7 @@ fn load_postgres(server: &Postgres) {
 }
 
 #[test]
-fn what_others_do_on_postgres_is_counted_and_nothing_of_ours() {
+fn watch_counts_other_sessions_but_not_itself_on_postgres() {
     for version in Postgres::newest_or_all() {
         let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
         server.psql("CREATE TABLE known (id int)");
@@ -88,7 +88,7 @@ fn what_others_do_on_postgres_is_counted_and_nothing_of_ours() {
 }
 
 #[test]
-fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
+fn server_restart_during_watch_leaves_a_gap_without_figures() {
     let Some(version) = Postgres::available().pop() else { return };
     let (mut server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
     server.psql("CREATE TABLE known (id int)");
@@ -122,7 +122,7 @@ fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
 }
 
 #[test]
-fn counters_that_are_reset_meanwhile_are_no_figure() {
+fn counters_reset_during_watch_have_no_value() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
     server.psql("CREATE TABLE known (id int)");
@@ -140,7 +140,7 @@ fn counters_that_are_reset_meanwhile_are_no_figure() {
 }
 
 #[test]
-fn who_may_not_see_is_told_what_lacks_and_who_may_not_come_in_is_told_so() {
+fn watch_reports_missing_privilege_and_failed_login() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE few LOGIN PASSWORD 'geheim'");
@@ -163,7 +163,7 @@ fn who_may_not_see_is_told_what_lacks_and_who_may_not_come_in_is_told_so() {
 }
 
 #[test]
-fn what_others_do_on_mariadb_and_mysql_is_counted() {
+fn watch_counts_other_sessions_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         server.sql("CREATE TABLE known (id int)");
@@ -189,7 +189,7 @@ fn what_others_do_on_mariadb_and_mysql_is_counted() {
 }
 
 #[test]
-fn an_engine_inside_a_process_is_refused() {
+fn watch_of_embedded_engine_is_refused() {
     let desk = TestEnv::new();
     let output = desk.dyno(&["watch", "sqlite:bench.db"]);
     assert_eq!(output.code, 2, "{output:#?}");

@@ -33,7 +33,7 @@ fn metrics_address(stderr: &str) -> String {
 }
 
 #[test]
-fn prometheus_scrapes_a_run_and_answers_each_query_of_the_dashboard() {
+fn prometheus_scrapes_run_and_answers_dashboard_queries() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[]);
     let (desk, url) = (TestEnv::new(), server.url());
@@ -101,7 +101,7 @@ fn has_answer(answer: &str, query: &str) -> bool {
 
 /// Counters of a process accumulate over its runs, and stored runs are counted.
 #[test]
-fn counters_never_fall_from_one_run_to_the_next() {
+fn exported_counters_never_decrease_between_runs() {
     let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     let args = ["sweep", "--target", &target, "--set", "data.scale=200 blocks", "--metrics", "127.0.0.1:0"];
@@ -132,7 +132,7 @@ fn counters_never_fall_from_one_run_to_the_next() {
 }
 
 #[test]
-fn a_database_that_is_only_looked_at_is_scraped_too() {
+fn watch_command_serves_scrapeable_metrics() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let mut server = Postgres::start(&version, &[]);
     let (desk, url) = (TestEnv::new(), server.url());
@@ -182,7 +182,7 @@ fn a_database_that_is_only_looked_at_is_scraped_too() {
 }
 
 #[test]
-fn the_dashboard_is_one() {
+fn grafana_dashboard_is_valid_and_panels_do_not_overlap() {
     let target = json!({ "type": "object", "required": ["refId", "expr"], "properties": { "expr": { "type": "string", "minLength": 1 } } });
     let place = json!({ "type": "object", "required": ["x", "y", "w", "h"], "properties": {
         "x": { "type": "integer", "minimum": 0, "maximum": 23 }, "w": { "type": "integer", "minimum": 1, "maximum": 24 },
@@ -244,7 +244,7 @@ fn start_http_stub(status: &'static str) -> (String, Receiver<(String, Value)>) 
 }
 
 #[test]
-fn a_window_is_marked_in_grafana_and_the_token_is_nowhere_else() {
+fn window_is_annotated_in_grafana_without_leaking_the_token() {
     let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
@@ -296,7 +296,7 @@ fn a_window_is_marked_in_grafana_and_the_token_is_nowhere_else() {
 
 #[cfg(feature = "otlp")]
 #[test]
-fn a_collector_gets_durations_and_a_trace_of_each_run() {
+fn otlp_collector_receives_durations_and_trace_per_run() {
     let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);

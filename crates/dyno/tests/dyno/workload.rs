@@ -138,7 +138,7 @@ fn assert_check_steps(desk: &TestEnv, url: &str, make: impl FnOnce(&str)) {
 }
 
 #[test]
-fn the_shop_is_prepared_on_sqlite() {
+fn workload_check_prepares_shop_on_sqlite() {
     let desk = TestEnv::new();
     let file = desk.file("shop.db");
     rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
@@ -148,7 +148,7 @@ fn the_shop_is_prepared_on_sqlite() {
 }
 
 #[test]
-fn a_parameter_of_sqlite_alone_is_not_null_without_a_word() {
+fn sqlite_only_parameter_is_refused_and_not_bound_as_null() {
     let desk = TestEnv::new();
     rusqlite::Connection::open(desk.file("a.db")).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
     std::fs::create_dir(desk.file("w")).unwrap();
@@ -164,7 +164,7 @@ fn a_parameter_of_sqlite_alone_is_not_null_without_a_word() {
 }
 
 #[test]
-fn the_shop_is_prepared_on_postgresql() {
+fn workload_check_prepares_shop_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[]);
         assert_check_steps(&TestEnv::new(), &server.url(), |setup| {
@@ -174,7 +174,7 @@ fn the_shop_is_prepared_on_postgresql() {
 }
 
 #[test]
-fn the_shop_is_prepared_on_mysql_and_mariadb() {
+fn workload_check_prepares_shop_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         assert_check_steps(&TestEnv::new(), &server.url(), |setup| {
@@ -185,7 +185,7 @@ fn the_shop_is_prepared_on_mysql_and_mariadb() {
 }
 
 #[test]
-fn a_workload_is_shown_without_a_target() {
+fn workload_check_works_without_a_target() {
     let desk = TestEnv::new();
     write_shop(&desk);
     let output = desk.dyno(&["workload", "check", "shop", "--draws", "30"]);
@@ -208,7 +208,7 @@ fn a_workload_is_shown_without_a_target() {
 }
 
 #[test]
-fn what_is_wrong_with_a_folder_is_told_with_its_place() {
+fn faulty_workload_folder_is_reported_with_location() {
     let desk = TestEnv::new();
     let missing_folder = desk.dyno(&["workload", "check", "nowhere"]);
     assert_eq!(missing_folder.code, 2, "{missing_folder:#?}");
@@ -235,7 +235,7 @@ fn what_is_wrong_with_a_folder_is_told_with_its_place() {
 }
 
 #[test]
-fn an_example_that_is_there_is_not_overwritten() {
+fn existing_example_workload_is_not_overwritten() {
     let desk = TestEnv::new();
     write_shop(&desk);
     desk.write("shop/pay.sql", "SELECT 1");

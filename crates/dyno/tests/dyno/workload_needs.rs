@@ -77,7 +77,7 @@ fn check_describes_each_workload_on_sqlite() {
 }
 
 #[test]
-fn custom_workload_runs_on_blocks_that_test_data_cannot_have() {
+fn custom_workload_runs_with_unsupported_test_data_block_size() {
     let desk = env_with_workloads();
     let small = rusqlite::Connection::open(desk.file("small.db")).unwrap();
     small.execute_batch(&format!("PRAGMA page_size = 1024; {}", orders_sql())).unwrap();
@@ -122,7 +122,7 @@ fn check_describes_each_workload_on_postgres() {
 }
 
 #[test]
-fn check_and_run_agree_about_a_standby() {
+fn check_and_run_agree_on_standby() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);
         primary.psql(&orders_sql());
@@ -144,7 +144,7 @@ fn check_and_run_agree_about_a_standby() {
 }
 
 #[test]
-fn standby_takes_the_mix_that_only_reads() {
+fn standby_accepts_only_read_only_mix() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);
         let (desk, folder) = (TestEnv::new(), "workload.folder=@key-value");
@@ -166,7 +166,7 @@ fn standby_takes_the_mix_that_only_reads() {
 }
 
 #[test]
-fn shares_of_a_custom_workload_hold_on_primary_and_standby() {
+fn custom_workload_shares_are_kept_on_primary_and_standby() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);
         let standby = primary.standby();
@@ -191,7 +191,7 @@ fn shares_of_a_custom_workload_hold_on_primary_and_standby() {
 }
 
 #[test]
-fn errors_are_the_reason_when_no_transaction_ends_well() {
+fn run_without_successful_transaction_reports_errors() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     server.psql(

@@ -36,7 +36,7 @@ fn rows_of_others(rows: i64) -> impl FnOnce(&mut RunRecord) {
 }
 
 #[test]
-fn the_work_of_others_is_named_with_its_share() {
+fn background_activity_is_reported_with_its_share() {
     use Counter::{LogicalReads, PhysicalReads, RowsRead, RowsWritten};
     check_cases(vec![
         ("others", Pass, "0 %", postgres(|_| {})),
@@ -88,7 +88,7 @@ fn the_work_of_others_is_named_with_its_share() {
 }
 
 #[test]
-fn a_shared_server_is_a_reservation_and_no_more() {
+fn shared_server_turns_only_server_findings_into_warnings() {
     let shared = |spoil: Box<dyn FnOnce(&mut RunRecord)>| {
         postgres(|record| {
             spoil(record);
@@ -104,7 +104,7 @@ fn a_shared_server_is_a_reservation_and_no_more() {
 }
 
 #[test]
-fn reads_of_the_observer_are_no_rows_of_the_run() {
+fn observer_reads_do_not_count_as_rows_of_the_run() {
     let observer = |blocks| {
         postgres(move |record: &mut RunRecord| {
             record.counters.observer.insert(Counter::LogicalReads, blocks);
@@ -122,7 +122,7 @@ fn reads_of_the_observer_are_no_rows_of_the_run() {
 }
 
 #[test]
-fn the_catalog_is_ours_only_as_far_as_looking_explains() {
+fn catalog_reads_beyond_observer_queries_are_background() {
     let system = |blocks: f64| {
         postgres(|record| {
             record.counters.native.insert("dyno.system.blks_fetched".into(), blocks);
@@ -135,7 +135,7 @@ fn the_catalog_is_ours_only_as_far_as_looking_explains() {
 }
 
 #[test]
-fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
+fn redo_not_written_by_own_sessions_is_foreign_only_if_others_ran() {
     let half_own = |record: &mut RunRecord| {
         let all = record.counters.get(Counter::RedoBytes).unwrap();
         record.counters.own.insert(Counter::RedoBytes, all / 2);
@@ -163,7 +163,7 @@ fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
 }
 
 #[test]
-fn a_run_that_writes_nothing_is_not_spoiled_by_a_little_redo_of_others() {
+fn read_only_run_tolerates_little_redo_of_other_sessions() {
     let reading = |redo: i64| {
         postgres(|record| {
             record.ops.remove("update");

@@ -51,7 +51,7 @@ pub(super) fn churned(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
 }
 
 #[test]
-fn turns_that_were_missed_are_found() {
+fn missed_hot_spot_accesses_are_detected() {
     check_cases(vec![
         ("hot", Pass, "2,500 of 10,000 in the hot spot", hot(2_500, 1_000)),
         ("hot", Fail, "not as often", hot(2_000, 1_000)),
@@ -60,7 +60,7 @@ fn turns_that_were_missed_are_found() {
 }
 
 #[test]
-fn sleeps_that_were_left_out_or_too_long_are_found() {
+fn missing_or_overlong_think_times_are_found() {
     check_cases(vec![
         ("think_time", Pass, "5,000 sleeps", asleep(5_000, 50.0)),
         ("think_time", Fail, "more than chance", asleep(4_000, 40.0)),
@@ -70,7 +70,7 @@ fn sleeps_that_were_left_out_or_too_long_are_found() {
 }
 
 #[test]
-fn sleep_is_accounted_for_in_littles_law() {
+fn littles_law_check_includes_think_time() {
     let with = |seconds: f64| {
         let mut record = asleep(5_000, seconds);
         window(&mut record).busy_s /= 2.0;
@@ -85,7 +85,7 @@ fn sleep_is_accounted_for_in_littles_law() {
 }
 
 #[test]
-fn rows_that_came_and_went_are_counted_on_both_sides() {
+fn inserted_and_deleted_rows_are_checked_on_both_sides() {
     check_cases(vec![
         ("rows_churned", Pass, "300 inserted, database counted 300", churned(|_| ())),
         ("rows_left", Pass, "the tables held 10", churned(|_| ())),

@@ -16,7 +16,7 @@ fn missing_rows(record: &mut RunRecord, counting: CountingRules, rows: i64) {
 }
 
 #[test]
-fn counts_are_said_in_plain_words() {
+fn audit_counts_are_explained_in_plain_words() {
     let cases = [
         (fixture::sqlite(), "commits", "2,000 acknowledged, database counted 2,000"),
         (
@@ -42,7 +42,7 @@ fn counts_are_said_in_plain_words() {
 }
 
 #[test]
-fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
+fn custom_workload_is_audited_by_transactions_and_invariants() {
     let custom_run = |missing: u64, after: Result<String, String>| {
         postgres(|record| {
             let money =
@@ -91,7 +91,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
 }
 
 #[test]
-fn writes_that_mostly_change_no_row_are_warned_of() {
+fn writes_that_mostly_change_no_row_cause_a_warning() {
     let checked = |all: u64, empty: u64| {
         let record = postgres(|record| {
             record.workload = Some(WorkloadFacts {
@@ -113,7 +113,7 @@ fn writes_that_mostly_change_no_row_are_warned_of() {
 }
 
 #[test]
-fn a_certain_invariant_says_whether_the_run_broke_it() {
+fn invariant_with_expected_value_shows_if_run_broke_it() {
     let check_invariant = |before: Option<&str>, after: &str| {
         let record = postgres(|record| {
             let before = before.map(str::to_owned);
@@ -148,7 +148,7 @@ fn a_certain_invariant_says_whether_the_run_broke_it() {
 }
 
 #[test]
-fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
+fn counts_are_checked_against_learned_and_declared_cost() {
     let learned_run = |said: Option<f64>, learned: f64, error: f64, shift_by: i64| {
         postgres(|record| {
             let class_expectation = |class: &str, mean: f64| {
@@ -234,7 +234,7 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
 }
 
 #[test]
-fn rows_that_transactions_no_longer_find_are_noticed() {
+fn rows_no_longer_found_by_transactions_are_reported() {
     let record = |learned: f64, rows: u64| {
         postgres(|record| {
             let class_of = |class: &str, mean: f64| Expected {
@@ -265,7 +265,7 @@ fn rows_that_transactions_no_longer_find_are_noticed() {
 }
 
 #[test]
-fn results_of_the_query_cache_are_no_work_of_the_tables() {
+fn query_cache_hits_are_not_counted_as_table_work() {
     let record = |hits: f64| {
         postgres(|record| {
             record.counters.native.insert("status.Qcache_hits".into(), hits);
@@ -288,7 +288,7 @@ fn results_of_the_query_cache_are_no_work_of_the_tables() {
 }
 
 #[test]
-fn a_snapshot_that_came_late_may_hold_work_from_beyond_the_edge() {
+fn late_snapshot_may_include_work_after_window_boundary() {
     let read_in = |snapshot_us: f64| {
         postgres(|r| {
             window(r).snapshot_us.1 = snapshot_us;
@@ -302,7 +302,7 @@ fn a_snapshot_that_came_late_may_hold_work_from_beyond_the_edge() {
 }
 
 #[test]
-fn where_commits_alone_are_counted_the_plan_says_why_they_do_not_wait() {
+fn platform_that_counts_commits_only_passes_with_its_commits() {
     let alone = |spoil: fn(&mut RunRecord)| {
         postgres(|r| {
             r.targets[0].identity.counting = commits();
@@ -326,7 +326,7 @@ fn where_commits_alone_are_counted_the_plan_says_why_they_do_not_wait() {
 }
 
 #[test]
-fn commits_of_one_session_need_a_sync_each() {
+fn single_session_commits_need_one_sync_each() {
     let with_syncs = |syncs| {
         let record = sqlite(|r| {
             r.plan.run.sessions_per_schema = 1;
@@ -342,7 +342,7 @@ fn commits_of_one_session_need_a_sync_each() {
 }
 
 #[test]
-fn spoiled_counts_are_found() {
+fn audit_finds_manipulated_counts() {
     use Counter::{Commits, LogicalReads, RedoBytes, RedoSyncs, RowsWritten};
     let native = |name: &'static str, delta: f64| {
         move |r: &mut RunRecord| *r.counters.native.get_mut(name).unwrap() += delta
@@ -459,7 +459,7 @@ fn read_behind(record: &mut RunRecord, share: f64) {
 }
 
 #[test]
-fn rows_that_updates_have_moved_together_are_no_missing_work() {
+fn rows_sharing_blocks_after_updates_are_not_missing_work() {
     // A thousand updates a second of one row leave its block no room. Rows then share blocks, so
     // fewer are read.
     let moved = |fetched: f64| {
@@ -489,7 +489,7 @@ fn rows_that_updates_have_moved_together_are_no_missing_work() {
 }
 
 #[test]
-fn dead_row_versions_show_in_read_only_runs() {
+fn dead_row_versions_are_reported_in_read_only_runs() {
     let record = postgres(|r| {
         r.ops.remove("update");
         r.ops.remove("commit");
@@ -500,7 +500,7 @@ fn dead_row_versions_show_in_read_only_runs() {
 }
 
 #[test]
-fn slices_are_counted_as_transactions_of_their_own() {
+fn server_slices_are_counted_as_separate_transactions() {
     let server = |r: &mut RunRecord| {
         r.plan.workload.drive = DriveMode::Server;
         r.ops.insert("slice".into(), OpStats { count: 100, ..OpStats::default() });
@@ -518,7 +518,7 @@ fn slices_are_counted_as_transactions_of_their_own() {
 }
 
 #[test]
-fn servers_that_cannot_flush_get_a_second_of_room() {
+fn commit_check_allows_one_second_if_server_cannot_flush_counters() {
     let late = |flushes: bool| {
         postgres(|r| {
             let counting = &mut r.targets[0].identity.counting;
@@ -544,7 +544,7 @@ fn logging(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
 }
 
 #[test]
-fn rows_of_a_log_that_is_a_table_are_no_updates() {
+fn log_table_rows_do_not_count_as_updates() {
     let logged = logging(|r| {
         shift(r, Counter::RowsWritten, 40_000);
         r.counters.native.insert("status.Handler_write".into(), 40_000.0);
@@ -560,7 +560,7 @@ fn rows_of_a_log_that_is_a_table_are_no_updates() {
 }
 
 #[test]
-fn workers_that_commit_are_allowed_for_where_there_are_such() {
+fn commits_of_background_workers_are_tolerated() {
     let more = |workers_commit| {
         postgres(|r| {
             r.targets[0].identity.counting.workers_commit = workers_commit;
@@ -582,7 +582,7 @@ fn workers_that_commit_are_allowed_for_where_there_are_such() {
 }
 
 #[test]
-fn transactions_of_another_process_in_the_same_file_are_told() {
+fn other_transactions_in_the_sqlite_file_are_reported() {
     let with = |more: f64| {
         let mut record = fixture::sqlite();
         let run_commits = record.counters.get(Counter::Commits).unwrap() as f64;
@@ -597,7 +597,7 @@ fn transactions_of_another_process_in_the_same_file_are_told() {
 }
 
 #[test]
-fn scans_where_the_database_chooses_say_which_way_they_took() {
+fn scan_path_is_reported_when_database_chooses_it() {
     let scans = |long: f64, direct: f64| {
         postgres(|r| {
             r.targets[0].identity.counting.scans = commits().scans;
@@ -637,7 +637,7 @@ fn scans_where_the_database_chooses_say_which_way_they_took() {
 }
 
 #[test]
-fn commits_of_parallel_workers_are_those_that_were_learned() {
+fn parallel_worker_commits_match_learned_cost() {
     let record = |learned: f64, counted: f64| {
         postgres(|record| {
             let class_expectation = |class: &str, commits: f64| {
@@ -671,7 +671,7 @@ fn commits_of_parallel_workers_are_those_that_were_learned() {
 }
 
 #[test]
-fn a_commit_rate_that_the_audit_contradicts_is_no_figure() {
+fn commit_rate_contradicted_by_audit_is_absent() {
     let judged = |shift_by: i64| {
         let mut record = fixture::sqlite();
         record.status = dyno_record::Status::Failed;

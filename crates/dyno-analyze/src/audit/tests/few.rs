@@ -28,7 +28,7 @@ fn counted(record: &mut RunRecord, selects: u64) {
 }
 
 #[test]
-fn commits_within_an_allowance_of_as_many_prove_nothing() {
+fn few_commits_within_allowance_skip_the_check() {
     let commits = |counted: u64| {
         move |record: &mut RunRecord| {
             record.counters.portable.insert(Counter::Commits, moved(Counter::Commits, counted + 3));
@@ -44,7 +44,7 @@ fn commits_within_an_allowance_of_as_many_prove_nothing() {
 }
 
 #[test]
-fn edges_look_at_operations_that_the_window_does_not_have() {
+fn edges_check_finds_operations_missing_from_window() {
     let words = "hold 24 operations, 17 more than the window has";
     check_cases(vec![
         ("edges", Warn, words, few(7, 0, |record| counted(record, 24))),
@@ -54,7 +54,7 @@ fn edges_look_at_operations_that_the_window_does_not_have() {
 }
 
 #[test]
-fn a_window_shorter_than_what_is_allowed_is_not_judged() {
+fn too_short_window_is_not_judged() {
     let short = |seconds: f64| {
         postgres(move |record| {
             record.plan.run.time = Some(TimeSpan(Duration::from_secs_f64(seconds)));
@@ -70,7 +70,7 @@ fn a_window_shorter_than_what_is_allowed_is_not_judged() {
 }
 
 #[test]
-fn shares_of_a_few_operations_are_not_judged() {
+fn mix_of_few_operations_is_not_judged() {
     check_cases(vec![
         ("mix", Skipped, "7 operations are too few", few(5, 2, |_| ())),
         ("mix", Pass, "requested", few(800, 200, |_| ())),
@@ -78,7 +78,7 @@ fn shares_of_a_few_operations_are_not_judged() {
 }
 
 #[test]
-fn time_that_two_observers_may_have_had_is_no_proof_of_one_session() {
+fn db_time_explained_by_observer_and_sampler_is_skipped() {
     let db_time = |seconds: f64| {
         postgres(move |record| {
             record.gate.sessions = 1;
@@ -94,7 +94,7 @@ fn time_that_two_observers_may_have_had_is_no_proof_of_one_session() {
 }
 
 #[test]
-fn work_of_a_lost_driver_host_is_not_that_of_others() {
+fn operations_of_a_lost_driver_host_are_not_background() {
     let lost = |record: &mut RunRecord| {
         let host = |name: &str, lost: Option<&str>| FleetHost {
             name: name.into(),
@@ -118,7 +118,7 @@ fn work_of_a_lost_driver_host_is_not_that_of_others() {
 }
 
 #[test]
-fn intervals_whose_counters_were_not_read_are_named() {
+fn intervals_with_unread_counters_are_reported() {
     let unread = |record: &mut RunRecord| {
         let reason = "the counters could not be read: permission denied".into();
         window(record).unread = Some(UnreadIntervals { count: 3, first_s: 2.0, reason });
@@ -128,7 +128,7 @@ fn intervals_whose_counters_were_not_read_are_named() {
 }
 
 #[test]
-fn a_rate_of_a_few_arrivals_is_not_judged() {
+fn rate_with_few_arrivals_is_not_judged() {
     let rate =
         |per_s: f64| move |record: &mut RunRecord| record.plan.workload.rate = Some(dyno_plan::Rate(per_s));
     // The fixture's window is 10 s long, and it has four sessions.
@@ -139,7 +139,7 @@ fn a_rate_of_a_few_arrivals_is_not_judged() {
 }
 
 #[test]
-fn redo_that_was_read_late_is_no_proof() {
+fn redo_snapshot_read_late_makes_check_skipped() {
     let late = postgres(|record| {
         window(record).edge_us_max.0 = 0.9e6 * window(record).seconds;
         record.whole = None;
@@ -148,7 +148,7 @@ fn redo_that_was_read_late_is_no_proof() {
 }
 
 #[test]
-fn device_writes_of_an_idle_system_are_not_explained_by_the_database() {
+fn idle_system_device_writes_are_not_explained_by_database() {
     let writes = |per_s: f64, syncs: u64| {
         postgres(move |record| {
             fixture::device_writes(record, per_s * 10.0);

@@ -77,7 +77,7 @@ fn sqlite(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
 }
 
 #[test]
-fn good_records_have_nothing_against_them() {
+fn good_records_have_no_audit_warnings_or_failures() {
     for record in [fixture::postgres(), fixture::sqlite()] {
         let bad: Vec<_> = audit(&record).into_iter().filter(|c| matches!(c.status, Warn | Fail)).collect();
         assert!(bad.is_empty(), "{bad:#?}");
@@ -85,7 +85,7 @@ fn good_records_have_nothing_against_them() {
 }
 
 #[test]
-fn good_records_skip_only_what_cannot_be_checked() {
+fn good_records_skip_only_inapplicable_checks() {
     let skipped = |record: &RunRecord| -> Vec<String> {
         audit(record).into_iter().filter(|c| c.status == Skipped).map(|c| c.check).collect()
     };
@@ -153,7 +153,7 @@ fn check_cases(cases: Vec<Case>) {
 }
 
 #[test]
-fn a_reset_outside_the_window_spoils_only_the_whole_run() {
+fn reset_outside_window_affects_only_whole_run_checks() {
     let mut record = postgres(|r| {
         let counters = &mut r.whole.as_mut().unwrap().counters;
         counters.changes.push(changed(MarkKind::Epoch, "stats_reset", "a", "b"));
@@ -167,7 +167,7 @@ fn a_reset_outside_the_window_spoils_only_the_whole_run() {
 }
 
 #[test]
-fn a_run_without_a_window_is_not_judged_by_one() {
+fn run_without_window_is_not_judged_by_window_checks() {
     let mut record = postgres(|r| {
         r.window = None;
         r.ops.clear();
@@ -188,7 +188,7 @@ fn a_run_without_a_window_is_not_judged_by_one() {
 }
 
 #[test]
-fn an_interrupted_window_is_not_held_against_counters_that_were_never_read() {
+fn interrupted_window_without_end_counters_has_no_audit_warnings() {
     let record = postgres(|r| {
         r.status = Status::Interrupted;
         r.counters = Default::default();
@@ -200,7 +200,7 @@ fn an_interrupted_window_is_not_held_against_counters_that_were_never_read() {
 }
 
 #[test]
-fn judging_says_why_and_never_excuses() {
+fn audit_gives_reasons_and_never_improves_status() {
     let mut record = sqlite(|r| shift_whole(r, Counter::Commits, -1));
     judge(&mut record);
     assert_eq!(record.status, Status::Invalid);
@@ -219,7 +219,7 @@ fn judging_says_why_and_never_excuses() {
 }
 
 #[test]
-fn names_are_stable_and_unique() {
+fn audit_check_names_are_unique_and_lowercase() {
     let mut names: Vec<_> = check_names().collect();
     let count = names.len();
     names.sort_unstable();
@@ -229,7 +229,7 @@ fn names_are_stable_and_unique() {
 }
 
 #[test]
-fn the_manual_names_every_check() {
+fn audit_reference_describes_every_check() {
     let manual = include_str!("../../../../../docs/reference/audit-checks.md");
     for name in check_names() {
         assert!(manual.contains(&format!("`{name}`")), "the manual does not explain `{name}`");

@@ -273,7 +273,7 @@ fn without_hosts(record: &mut RunRecord) {
 }
 
 #[test]
-fn every_check_passes_for_a_sound_record() {
+fn every_audit_check_can_pass() {
     let named = [
         OF_OPERATIONS,
         OF_OTHER_WITNESSES,
@@ -291,7 +291,7 @@ fn every_check_passes_for_a_sound_record() {
 }
 
 #[test]
-fn check_with_nothing_to_look_at_passes_nothing() {
+fn audit_check_without_evidence_does_not_pass() {
     let all = [
         differences("no counters", without_counters, &[OF_OPERATIONS, OF_OTHER_WITNESSES, OF_MACHINES]),
         // Sessions were counted when the gate opened.

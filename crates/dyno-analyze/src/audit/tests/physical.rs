@@ -5,7 +5,7 @@ use dyno_record::window::WorkCounts;
 use super::*;
 
 #[test]
-fn the_page_cache_is_made_visible() {
+fn page_cache_share_of_reads_is_reported() {
     let record = postgres(|r| {
         r.hosts[0].counters.insert("device.vda.reads".into(), 600.0);
         r.hosts[0].counters.insert("device.vda.read_bytes".into(), 600.0 * 8_192.0);
@@ -19,7 +19,7 @@ fn the_page_cache_is_made_visible() {
 }
 
 #[test]
-fn fewer_device_reads_are_not_the_page_caches_where_that_cannot_be_told() {
+fn page_cache_check_is_skipped_without_sufficient_evidence() {
     let with = |read: f64, change: fn(&mut RunRecord)| {
         let record = postgres(|r| {
             r.hosts[0].counters.insert("device.vda.reads".into(), 20_000.0 * read);

@@ -26,7 +26,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn judging_never_panics_and_is_idempotent(
+    fn audit_never_panics_and_is_idempotent(
         numbers in prop::collection::vec(any_number(), 24),
         reals in prop::collection::vec(any_real(), 12),
         counting in prop_oneof![

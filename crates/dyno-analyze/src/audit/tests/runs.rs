@@ -8,7 +8,7 @@ use dyno_record::{BlocksPerReadRequest, Waits};
 use super::*;
 
 #[test]
-fn spoiled_work_is_found() {
+fn audit_finds_manipulated_work() {
     check_cases(vec![
         ("operations", Fail, "(workload.work_unit, data.scan_scale)", postgres(|r| r.ops.clear())),
         ("work_unit", Fail, "rows are missing", postgres(|r| ops(r, "select").rows -= 1)),
@@ -62,7 +62,7 @@ fn spoiled_work_is_found() {
 }
 
 #[test]
-fn spoiled_times_are_found() {
+fn audit_finds_manipulated_times() {
     check_cases(vec![
         ("littles_law", Fail, "more than there was time", postgres(|r| window(r).busy_s = 41.0)),
         (
@@ -208,7 +208,7 @@ fn spoiled_times_are_found() {
 }
 
 #[test]
-fn processors_that_others_had_are_said() {
+fn cpu_time_used_by_other_programs_is_reported() {
     let shared = |others_s: f64, busy_s: f64| {
         postgres(|r| {
             r.hosts[0].counters.insert("others.cpu_s".into(), others_s);
@@ -262,7 +262,7 @@ fn read_late(record: &mut RunRecord) {
 }
 
 #[test]
-fn rows_that_were_updated_while_the_counters_were_read_may_be_missing_and_no_more() {
+fn only_rows_updated_during_snapshot_may_be_missing() {
     let missing = |rows: f64| {
         postgres(|r| {
             hold(r, 1.0);
@@ -278,7 +278,7 @@ fn rows_that_were_updated_while_the_counters_were_read_may_be_missing_and_no_mor
 }
 
 #[test]
-fn where_the_window_cannot_be_compared_the_whole_run_is() {
+fn whole_run_is_compared_where_the_window_cannot_be() {
     check_cases(vec![
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
@@ -314,7 +314,7 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
 }
 
 #[test]
-fn spoiled_windows_are_found() {
+fn audit_finds_manipulated_windows() {
     let moved = "table dyno.rows_1 has 20 of 30 neighbouring keys in neighbouring blocks".to_owned();
     check_cases(vec![
         ("data", Warn, "20 of 30", postgres(|r| r.targets[0].data_note = Some(moved))),
@@ -534,7 +534,7 @@ pub(super) fn reading(request_rule: BlocksPerReadRequest, blocks: i64, requests:
 }
 
 #[test]
-fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset() {
+fn too_few_read_requests_for_blocks_read_fail_the_check() {
     let single_page = || BlocksPerReadRequest::bring(1.0, "each page has a request of its own");
     let many = || BlocksPerReadRequest::bring(16.0, "io_combine_limit is 16 blocks");
     let unknown = BlocksPerReadRequest::absent("neighbouring blocks come with one request");
@@ -579,7 +579,7 @@ fn phases<const N: usize>(all: [(f64, u64, u64); N]) -> Vec<dyno_record::PhaseSt
 }
 
 #[test]
-fn counters_are_held_against_what_their_snapshots_hold_and_not_against_the_window() {
+fn audit_compares_counters_with_snapshots_not_window() {
     // One more operation belongs to the window: it was in progress at the begin, and is in the
     // begin snapshot already.
     let mut record = postgres(|r| {

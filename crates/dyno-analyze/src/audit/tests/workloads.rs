@@ -26,7 +26,7 @@ fn busy_client(record: &mut RunRecord) {
 }
 
 #[test]
-fn ways_out_fit_the_workload() {
+fn audit_hints_fit_the_workload() {
     let errors = "24 failed, most often with 40001 (deadlock): fix the cause of the errors";
     for (check, record, expected, unexpected) in [
         ("operations", postgres(|r| r.ops.clear()), "(workload.work_unit, data.scan_scale)", "failed"),
@@ -44,7 +44,7 @@ fn ways_out_fit_the_workload() {
 }
 
 #[test]
-fn rows_of_a_failed_operation_come_from_the_classes() {
+fn rows_of_failed_operation_are_taken_from_its_class() {
     let most = |record: &RunRecord| {
         AuditFacts::of(record).rows_per_operation(|class| class.rows == RowEffect::Updated)
     };
@@ -54,7 +54,7 @@ fn rows_of_a_failed_operation_come_from_the_classes() {
 }
 
 #[test]
-fn a_target_has_written_as_its_workload_says() {
+fn target_writes_are_determined_by_its_workload() {
     let reading = WorkloadFacts { name: "look".into(), ..WorkloadFacts::default() };
     for (name, record, writes) in [
         ("block, writing", postgres(|r| r.plan.workload.update_pct = 20), true),

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn random_reads_are_held_against_those_of_the_nearest_blocks() {
+    fn random_reads_are_compared_with_nearest_block_size() {
         let reads = [("physical_read_requests_per_s", 24_800.0), ("physical_read_mb_per_s", 203.2)];
         let raw_share = share(RawTest::RandomRead, &step(4, &reads)).unwrap();
         assert_eq!((raw_share.share_pct, raw_share.limit), (62.0, 40_000.0));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_held_against_as_many_writers() {
+    fn commit_rate_is_compared_at_same_writer_count() {
         let commit_share =
             |sessions, per_s| share(RawTest::GroupCommit, &step(sessions, &[("ops_per_s", per_s)])).unwrap();
         assert_eq!((commit_share(1, 500.0).share_pct, commit_share(8, 500.0).share_pct), (50.0, 50.0));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_device_gave_is_a_caches() {
+    fn throughput_above_device_limit_is_attributed_to_cache() {
         let scan = [("physical_read_mb_per_s", 5_200.0)];
         let raw_share = share(RawTest::SequentialRead, &step(1, &scan)).unwrap();
         assert!(
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_or_device_says_nothing() {
+    fn calibration_of_other_host_or_device_is_not_used() {
         let all = [made("c-1")];
         let on = |host: Host| {
             of_machine(RawTest::RandomRead, &all, &[RunRecord { hosts: vec![host], ..run() }]).len()
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn redo_on_a_device_of_its_own_is_held_against_that() {
+    fn redo_on_separate_device_skips_data_device_calibration() {
         let mut on_two = run();
         on_two.hosts[0].facts.insert("place.redo.device".into(), "vdb".into());
         let count = |test| of_machine(test, &[made("c-1")], std::slice::from_ref(&on_two)).len();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn another_start_of_the_machine_is_said() {
+    fn calibration_age_mentions_restart_and_quick_mode() {
         let mut later = run();
         later.hosts[0].facts.insert("boot_id".into(), "b-2".into());
         assert_eq!(age(&made("c-1"), &[later]), "made 2 h before, and the machine was restarted since");

@@ -52,7 +52,7 @@ fn suite_of(pages: Vec<SuiteTestInfo>, records: &[RunRecord]) -> (Conclusion, Ve
 }
 
 #[test]
-fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
+fn peak_uses_all_steps_and_optimum_only_those_within_limit() {
     let runs = [run("a", 1, 100.0, 1_000), run("a", 2, 180.0, 9_000), run("a", 4, 200.0, 30_000)];
     let (conclusion, tests) = suite_of(vec![page("a")], &runs);
     let test = &tests[0];
@@ -68,7 +68,7 @@ fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
 }
 
 #[test]
-fn too_short_operations_and_loads_have_no_figure() {
+fn operations_and_loads_that_are_too_short_have_no_figure() {
     let judge = |page: SuiteTestInfo, seconds: f64, service_us: f64| {
         let mut record = run("a", 1, 100.0, 1_000);
         let mut times = dyno_record::Histogram::new();
@@ -103,7 +103,7 @@ fn too_short_operations_and_loads_have_no_figure() {
 }
 
 #[test]
-fn runs_of_other_tests_are_none_of_its_points() {
+fn suite_test_ignores_runs_of_other_tests() {
     let runs = [run("a", 1, 100.0, 1_000), run("b", 1, 900.0, 1_000)];
     let (_, tests) = suite_of(vec![page("a"), page("b"), page("c")], &runs);
     let most: Vec<Option<f64>> = tests.iter().map(|test| test.most.map(|at| at.value)).collect();
@@ -111,7 +111,7 @@ fn runs_of_other_tests_are_none_of_its_points() {
 }
 
 #[test]
-fn what_has_no_result_says_why() {
+fn suite_test_without_result_states_the_reason() {
     let mut invalid = run("b", 1, 100.0, 1_000);
     (invalid.status, invalid.reasons) = (dyno_record::Status::Invalid, vec!["others: they worked".into()]);
     let pages = vec![
@@ -134,7 +134,7 @@ fn what_has_no_result_says_why() {
 }
 
 #[test]
-fn of_a_key_figure_that_falls_less_is_better_and_steps_without_it_are_told() {
+fn suite_latency_prefers_lowest_and_reports_missing_steps() {
     let measure = "device_read_latency_us";
     let mut runs = [run("a", 1, 100.0, 1_000), run("a", 2, 180.0, 1_000)];
     for (record, us) in runs.iter_mut().zip([50.0, 80.0]) {
@@ -153,7 +153,7 @@ fn of_a_key_figure_that_falls_less_is_better_and_steps_without_it_are_told() {
 }
 
 #[test]
-fn a_test_of_storage_that_the_cache_has_served_says_so() {
+fn storage_test_served_by_cache_is_reported() {
     let cached = |cache: &str, hit: f64| {
         let mut record = run("a", 1, 100.0, 1_000);
         record.metrics.insert("buffer_hit_pct".into(), Metric::Value { value: hit, unit: Unit::Percent });
@@ -198,7 +198,7 @@ fn storage_test_answered_by_page_cache_has_no_figure() {
 }
 
 #[test]
-fn way_out_of_a_storage_test_fits_its_workload() {
+fn storage_test_hint_fits_its_workload() {
     let unfit = |served_pct: f64, is_custom: bool| {
         let mut record = run("a", 1, 100.0, 1_000);
         record.targets[0].identity.direct_io = Some(false);
@@ -226,7 +226,7 @@ fn way_out_of_a_storage_test_fits_its_workload() {
 }
 
 #[test]
-fn a_test_is_limited_by_what_its_best_step_is() {
+fn suite_test_limit_is_that_of_its_best_step() {
     let (one, mut four) = (run("a", 1, 100.0, 1_000), run("a", 4, 200.0, 9_000));
     four.ops.remove("commit");
     if let dyno_record::Waits::Sampled { average_active_sessions, events, .. } = &mut four.waits {
@@ -244,7 +244,7 @@ fn a_test_is_limited_by_what_its_best_step_is() {
 }
 
 #[test]
-fn what_more_targets_do_is_held_against_what_one_does() {
+fn throughput_of_several_targets_is_compared_with_one() {
     let on = |nodes: u32| SuiteTestInfo { nodes: Some(nodes), ..page(&format!("a@{nodes}")) };
     let runs = [
         run("a@1", 1, 100.0, 1_000),
@@ -270,7 +270,7 @@ fn what_more_targets_do_is_held_against_what_one_does() {
 }
 
 #[test]
-fn what_is_true_of_several_tests_is_said_once_and_the_databases_own_calibration_beside_storage() {
+fn shared_suite_remarks_appear_once_and_calibration_with_storage() {
     let with = |id: &str, is_calibrated: bool| {
         let mut record = run(id, 1, 100.0, 1_000);
         record.targets[0].identity.cache_bytes = Some(128 << 20);

@@ -22,14 +22,14 @@ fn account(rows: &[(RowCheck, u64, bool)]) -> RowComparison {
 }
 
 #[test]
-fn what_was_acknowledged_and_is_there_is_whole() {
+fn acknowledged_rows_that_are_found_are_complete() {
     let account = account(&[(row(5, 3, 8), 0, true), (row(0, 0, 0), 0, false), (row(2, 1, 4), 1, true)]);
     assert!(account.is_whole(), "{account:?}");
     assert_eq!((account.rows_found, account.rows_unknown_found, account.commits_lost()), (5, 1, 0));
 }
 
 #[test]
-fn a_lost_update_and_a_double_one_do_not_cancel_out() {
+fn lost_update_and_duplicate_update_do_not_cancel_out() {
     let account = account(&[(row(0, 2, 1), 0, true), (row(0, 2, 3), 0, true)]);
     assert_eq!(account.rows_found, 4);
     assert_eq!((account.rows_lost, account.rows_surplus), (1, 1));
@@ -38,13 +38,13 @@ fn a_lost_update_and_a_double_one_do_not_cancel_out() {
 }
 
 #[test]
-fn a_value_of_another_hand_is_noticed() {
+fn value_from_another_writer_is_detected() {
     assert_eq!(account(&[(row(0, 1, 1), 0, false)]).values_wrong, 1);
     assert_eq!(account(&[(row(4, 0, 4), 0, true)]).values_wrong, 1);
 }
 
 #[test]
-fn a_version_below_the_beginning_is_a_loss_too() {
+fn version_below_the_initial_one_is_a_loss() {
     for found in [3, -1, i64::MIN] {
         let account = account(&[(row(4, 0, found), 0, false)]);
         assert!(account.rows_lost >= 1 && !account.is_whole(), "{account:?}");
@@ -52,7 +52,7 @@ fn a_version_below_the_beginning_is_a_loss_too() {
 }
 
 #[test]
-fn a_lost_commit_takes_its_whole_work_unit_with_it() {
+fn lost_commit_loses_its_whole_work_unit() {
     let account =
         RowComparison { rows_lost: 16, work_unit: 8, commits_acknowledged: 10, ..RowComparison::default() };
     assert_eq!((account.commits_lost(), account.commits_found()), (2, 8));
@@ -60,7 +60,7 @@ fn a_lost_commit_takes_its_whole_work_unit_with_it() {
 
 proptest! {
     #[test]
-    fn losses_and_surpluses_are_bounded_by_the_truth(
+    fn row_comparison_counts_exactly_the_provable_losses(
         rows in prop::collection::vec((-2i64..5, 0u64..6, 0u64..6, 0u64..3, 0u64..3), 1..50)
     ) {
         // For each row: version before, acknowledged and present, acknowledged and lost, unknown and present,
@@ -84,7 +84,7 @@ fn seen(spec: &DataSpec) -> SeenRows<'_> {
 }
 
 #[test]
-fn rows_that_are_missing_twice_there_or_strange_are_counted() {
+fn missing_duplicate_and_foreign_rows_are_counted() {
     let spec = DataSpec {
         schemas: 2,
         rows: 40,
@@ -106,7 +106,7 @@ fn rows_that_are_missing_twice_there_or_strange_are_counted() {
 }
 
 #[test]
-fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
+fn ack_ledger_records_acknowledged_and_unknown_outcomes() {
     let fail = |class| Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() });
     let scene = Scene::new().set("run.sessions_per_schema=3").set("workload.update_pct=60").script(
         move |_, number, op| match (op, number % 50) {
@@ -131,7 +131,7 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
 }
 
 #[test]
-fn an_update_that_never_ends_has_an_unknown_end() {
+fn hanging_update_has_unknown_outcome() {
     let scene = Scene::new()
         .set("workload.update_pct=100")
         .set("run.drain=100ms")

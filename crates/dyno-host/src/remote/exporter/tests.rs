@@ -68,7 +68,7 @@ fn served(bodies: Vec<Vec<u8>>) -> NodeExporterSource {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
-fn counters_are_those_of_the_kernel_under_other_names() {
+fn exporter_metrics_map_to_kernel_counters() {
     let mut exporter = served([10, 10, 12].map(|time_s| answer(time_s).into_bytes()).into());
     let places =
         [("data".to_owned(), "/srv/my data/pg".to_owned()), ("redo".to_owned(), "/var/lib/log".to_owned())];
@@ -99,7 +99,7 @@ fn counters_are_those_of_the_kernel_under_other_names() {
 }
 
 #[test]
-fn what_is_no_node_exporter_is_refused() {
+fn server_that_is_no_node_exporter_is_refused() {
     let mut wrong = served(vec![b"<html>hello</html>".to_vec()]);
     let error = wrong.read(PATIENCE).unwrap_err();
     assert!(error.kind == SourceErrorKind::Nonsense && error.hint.contains("9100"), "{error:?}");

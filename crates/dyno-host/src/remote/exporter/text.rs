@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_with_and_without_labels() {
+    fn exporter_samples_are_read_with_and_without_labels() {
         let text = "# HELP x\nx 1.5e+3\ny{a=\"1\",b=\"q\\\"\\\\,}\\n\"} 2 1700000000\ny{a=\"2\"} NaN\nbroken{a=\"\n\n z 1\n";
         let samples = ExporterSamples::of(text);
         assert_eq!(
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_left_out(text in "([a-z]{1,3}(\\{[a-z\"=,\\\\]{0,9}\\})? [0-9.eE+-]{0,5}\n|\\PC{0,20}\n){0,9}") {
+        fn exporter_text_parser_survives_any_text(text in "([a-z]{1,3}(\\{[a-z\"=,\\\\]{0,9}\\})? [0-9.eE+-]{0,5}\n|\\PC{0,20}\n){0,9}") {
             let _ = ExporterSamples::of(&text);
         }
     }

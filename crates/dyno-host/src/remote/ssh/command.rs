@@ -66,12 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_login_shell_takes_the_loop_as_one_word() {
+    fn remote_loop_needs_no_escaping_in_any_login_shell() {
         assert!(!LOOP.contains(['\'', '\\', '\n', '`']), "{LOOP}");
     }
 
     #[test]
-    fn a_host_is_never_an_option() {
+    fn ssh_host_is_never_parsed_as_an_option() {
         let command = of(&"ssh://dba@db1:2222".parse().unwrap());
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let at = args.iter().position(|arg| arg == "--").unwrap();

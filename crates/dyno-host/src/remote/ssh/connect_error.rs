@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ssh_says_has_a_way_out() {
+    fn ssh_errors_have_a_hint() {
         for (said, kind) in [
             ("dba@db1: Permission denied (publickey,password).\r\n", Kind::Denied),
             (
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_elses_words_do_not_act_on_a_terminal() {
+    fn ssh_error_text_contains_no_control_characters() {
         let error = connection_closed("ssh://db1", &plain(b"\x1b[2J\x07gone\xff"), "", true);
         assert!(!error.message.chars().any(char::is_control), "{error:?}");
     }

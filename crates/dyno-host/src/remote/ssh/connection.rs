@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_with_and_without_parts_of_a_second() {
+    fn remote_clock_is_read_with_and_without_fractions() {
         let time = far_time("1700000000.000000005", "1700000001.5").unwrap();
         assert_eq!((time.begin_ns, time.end_ns), (1_700_000_000_000_000_005, 1_700_000_001_000_000_000));
         assert_eq!(far_time("1700000000.%N", "1700000000.%N").unwrap().resolution_ns, 1_000_000_000);

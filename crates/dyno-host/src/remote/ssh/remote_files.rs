@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_that_are_there_hidden_and_gone() {
+    fn remote_path_lookup_handles_present_hidden_and_missing() {
         let present = place("/srv/pg", "there\n/srv/pg\n/data/pg\n").unwrap();
         assert_eq!((present.path.to_str(), present.lookup), (Some("/data/pg"), Ok(())));
         let hidden = place("/srv/pg/main", "hidden\n/srv\n/data\n").unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_links() {
+    fn remote_symlink_listing_is_parsed() {
         let mut tree = HostFileTree::default();
         put_links(
             &mut tree,

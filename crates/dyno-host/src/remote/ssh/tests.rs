@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(200);
 
 #[test]
-fn the_far_side_tells_what_this_side_tells() {
+fn remote_host_description_matches_local_one() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap().to_owned();
     let local = crate::facts(&[("data", folder.path())]);
@@ -62,7 +62,7 @@ fn the_far_side_tells_what_this_side_tells() {
 }
 
 #[test]
-fn a_place_that_is_not_there_has_no_device() {
+fn missing_remote_path_has_no_device() {
     let mut far = far("sh", &command::remote());
     let description =
         far.describe(&[("data".into(), "/no/such \"place\" $(touch x)".into())], PATIENCE).unwrap();
@@ -72,7 +72,7 @@ fn a_place_that_is_not_there_has_no_device() {
 }
 
 #[test]
-fn a_far_side_that_sends_without_end_is_left() {
+fn endless_remote_host_answer_is_rejected_without_retry() {
     let mut far = far("sh", "exec yes 0123456789012345678901234567890123456789");
     let error = far.read(PATIENCE).unwrap_err();
     assert_eq!(error.kind, SourceErrorKind::Nonsense, "{error}");
@@ -81,7 +81,7 @@ fn a_far_side_that_sends_without_end_is_left() {
 }
 
 #[test]
-fn a_far_side_that_answers_wrongly_is_left() {
+fn invalid_remote_host_answers_are_rejected() {
     // It knows the mark and prints nothing between the marks.
     let mut mute = far("sh", "while read -r m o; do echo \"$m begin\"; echo; echo; echo \"$m end\"; done");
     assert_eq!(mute.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
@@ -96,7 +96,7 @@ fn a_far_side_that_answers_wrongly_is_left() {
 }
 
 #[test]
-fn a_late_answer_is_not_the_next_ones() {
+fn late_answer_is_not_taken_for_the_next_one() {
     // The first answer arrives together with the second request.
     let slow = "read -r m o p; read -r n q r; for k in \"$m\" \"$n\"; do echo \"$k begin\"; echo 1.000000000; \
                 echo \"/proc/meminfo:MemTotal: 1 kB\"; echo 1.000000000; echo \"$k end\"; done; sleep 60";
@@ -108,7 +108,7 @@ fn a_late_answer_is_not_the_next_ones() {
 }
 
 #[test]
-fn an_answer_that_comes_late_is_dropped_and_the_next_one_counts() {
+fn late_answer_is_dropped_and_the_next_one_is_used() {
     let slow = "while read -r m o p; do sleep 0.4; echo \"$m begin\"; echo 1.000000000; echo \"/proc/meminfo:MemTotal: 1 kB\"; \
                 echo 1.000000000; echo \"$m end\"; done";
     let mut far = far("sh", slow);

@@ -157,7 +157,7 @@ fn spec() -> DataSpec {
 }
 
 #[test]
-fn slice_blocks_count_exactly_what_they_do() {
+fn slice_blocks_count_exactly_the_executed_work() {
     let Some(mut executed) = Executed::start() else { return };
     for (redo, commit) in
         [(Redo::Lite, Commit::Wait), (Redo::Heavy, Commit::Nowait), (Redo::Heavy, Commit::Plsql)]

@@ -96,7 +96,7 @@ fn lines(parameters: &Said) -> Vec<(&'static str, String)> {
 
 proptest! {
     #[test]
-    fn a_file_says_the_same_in_any_spelling(
+    fn slob_conf_spelling_does_not_change_plan(
         said in said(),
         styles in proptest::collection::vec(style(), 10),
         order in Just((0..10usize).collect::<Vec<_>>()).prop_shuffle(),
@@ -127,7 +127,7 @@ proptest! {
 
     /// An accepted file makes a plan that reads back as itself, and no password gets into it.
     #[test]
-    fn no_text_panics(
+    fn unit_parsers_never_panic_on_any_text(
         parts in proptest::collection::vec(prop_oneof![
             proptest::sample::select(super::super::parameters(Kit::Slob)).prop_map(str::to_owned),
             proptest::sample::select(super::super::parameters(Kit::Pgio)).prop_map(str::to_owned),
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn no_connection_panics(connect in "[-a-z0-9:/@=?&%' \\[\\].]{0,40}", name in "\\PC{0,10}") {
+    fn connect_string_import_never_panics_and_round_trips(connect in "[-a-z0-9:/@=?&%' \\[\\].]{0,40}", name in "\\PC{0,10}") {
         let connect = connect.replace('\'', "");
         let name = name.replace('\'', "");
         let text = format!("NUM_SCHEMAS=1\nDBNAME='{name}'\nCONNECT_STRING='{connect}'\n");

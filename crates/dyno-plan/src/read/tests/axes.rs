@@ -13,7 +13,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn an_axis_is_a_key_with_a_list() {
+fn sweep_axis_is_a_key_with_a_list() {
     let text = "[sweep]\nupdate_pct = [0, 20]\nsessions = [1, 2, 4]\n\"data.seed\" = [1]\nrun.warmup = [\"1s\", \"60s\"]\n\
                 rate = [\"off\", \"100/s\"]\nrepeats = 2\norder = \"up-down\"\nuntil = \"saturation\"";
     assert_eq!(
@@ -31,7 +31,7 @@ fn an_axis_is_a_key_with_a_list() {
 }
 
 #[test]
-fn options_make_and_replace_axes() {
+fn options_create_and_replace_sweep_axes() {
     let text = "[sweep]\nsessions = [1, 2]";
     assert_eq!(
         axes(text, &["sweep.sessions=[4, 8]", "sweep.block_size=4K,8192", "sweep.repeats=3"]),
@@ -41,7 +41,7 @@ fn options_make_and_replace_axes() {
 }
 
 #[test]
-fn wrong_axes_say_where_and_what_is_allowed() {
+fn invalid_axes_error_gives_location_and_allowed_values() {
     for (text, start, words) in [
         ("updat_pct = [1]", "dyno.toml:4:1: sweep.updat_pct: unknown key", &["workload.update_pct"][..]),
         ("session = [1]", "dyno.toml:4:1: sweep.session: unknown key", &["did you mean sessions?"]),
@@ -102,14 +102,14 @@ fn wrong_axes_say_where_and_what_is_allowed() {
 }
 
 #[test]
-fn a_name_that_several_sections_have_needs_its_section() {
+fn ambiguous_key_needs_its_section() {
     // `seed` without a section is `sweep.seed`.
     assert_eq!(plan("[sweep]\nseed = 7", &[]).sweep.seed, 7);
     assert_eq!(axes("[sweep]\n\"workload.seed\" = [7]", &[]), pairs(&[("workload.seed", "7")]));
 }
 
 #[test]
-fn a_command_with_a_password_is_refused_and_never_repeated() {
+fn hook_command_with_password_is_refused_and_not_echoed() {
     for command in [
         "psql postgres://u:hunter2@h/d",
         "PGPASSWORD=hunter2 psql",
@@ -139,7 +139,7 @@ fn a_command_with_a_password_is_refused_and_never_repeated() {
 }
 
 #[test]
-fn a_plan_without_them_shows_neither() {
+fn plan_without_sweep_or_hooks_shows_neither() {
     let json = serde_json::to_value(plan("", &[])).unwrap();
     assert!(json.get("sweep").is_none() && json.get("hooks").is_none());
     let with = plan("[sweep]\nsessions = [1]\n[hooks]\nafter_run = \"date\"", &[]);

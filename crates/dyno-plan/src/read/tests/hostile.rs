@@ -8,7 +8,7 @@ use super::*;
 use crate::error::ERRORS_MAX;
 
 #[test]
-fn a_password_is_never_repeated() {
+fn password_is_never_echoed_in_plan_errors() {
     for url in [
         "postgres://u:hunter2@h/db",
         "postgres:u:hunter2@h/db",
@@ -54,7 +54,7 @@ fn a_password_is_never_repeated() {
 }
 
 #[test]
-fn broken_toml_is_told_with_its_place_and_the_rest_is_read() {
+fn broken_toml_is_located_and_the_rest_is_read() {
     let errors = errors("[data]\nscale = 80M\nschemas = 0\n[run]\ntime = \"5s\"\ntime = \"6s\"\n", &[]);
     assert_eq!(errors.len(), 3, "{errors:#?}");
     assert!(errors[0].starts_with("dyno.toml:4:9: not valid TOML: "), "{errors:#?}");
@@ -72,7 +72,7 @@ fn a_broken_header_does_not_blame_the_keys_below() {
 }
 
 #[test]
-fn line_ends_marks_and_wide_characters_do_not_move_places() {
+fn error_locations_ignore_bom_crlf_and_wide_characters() {
     let text =
         "\u{feff}[target]\r\nurl = \"sqlite:x\"\r\n\r\n[data]\r\nseed = 1 # größe\r\nscale = \"größe\"\r\n";
     let error = read(&source(text, &[], None)).unwrap_err().to_string();
@@ -83,7 +83,7 @@ fn line_ends_marks_and_wide_characters_do_not_move_places() {
 }
 
 #[test]
-fn hostile_files_end_in_an_error() {
+fn hostile_plan_files_are_refused() {
     let deep = 100_000;
     for text in [
         "#".repeat(FILE_BYTES_MAX + 1),
@@ -111,7 +111,7 @@ fn hostile_files_end_in_an_error() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_says_why() {
+fn unreadable_plan_file_error_states_reason() {
     let folder = std::env::temp_dir().join(format!("dyno-plan-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("dyno.toml");
@@ -135,7 +135,7 @@ fn a_file_that_cannot_be_read_says_why() {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in ".*", set in ".*", toml in "([a-z\\[\\]{}=.\"'# \n0-9]|data|run|\\[run\\]\n|time = )*") {
+    fn unit_parsers_never_panic_on_any_text(text in ".*", set in ".*", toml in "([a-z\\[\\]{}=.\"'# \n0-9]|data|run|\\[run\\]\n|time = )*") {
         let _ = read(&source(&text, &[&set], Some(&text)));
         let _ = read(&source(&toml, &[&format!("{set}=1")], None));
     }

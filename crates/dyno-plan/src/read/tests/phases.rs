@@ -6,7 +6,7 @@ use crate::sweep;
 const LOAD: &str = "[workload]\nphases = [\"ramp 0..1000/s 30s\", \"hold 1000/s 60s\"]\n";
 
 #[test]
-fn the_window_is_as_long_as_its_phases() {
+fn window_length_is_the_sum_of_its_phases() {
     let load_settings = |text: &str, sets: &[&str]| {
         let plan = plan(text, sets);
         (
@@ -30,7 +30,7 @@ fn the_window_is_as_long_as_its_phases() {
 }
 
 #[test]
-fn what_a_schedule_does_not_go_with_is_refused() {
+fn settings_that_conflict_with_phases_are_refused() {
     for (text, sets, start, word) in [
         (
             format!("{LOAD}rate = \"5/s\"\n"),
@@ -84,7 +84,7 @@ fn what_a_schedule_does_not_go_with_is_refused() {
 }
 
 #[test]
-fn a_file_of_a_schedule_is_in_the_plan() {
+fn schedule_csv_file_is_included_in_plan() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("load.csv");
     let set = format!("workload.phases=csv {}", path.display());
@@ -103,7 +103,7 @@ fn a_file_of_a_schedule_is_in_the_plan() {
 }
 
 #[test]
-fn a_schedule_can_be_an_axis() {
+fn phase_schedule_can_be_a_sweep_axis() {
     let swept = plan(
         "[sweep]\n\"workload.phases\" = [\"hold 10/s 5s\", \"hold 20/s 5s, ramp 20..0/s 5s\"]\nrepeats = 1\n",
         &[],

@@ -102,7 +102,7 @@ fn as_file(plan: &Plan) -> PlanFile {
 }
 
 #[test]
-fn several_targets_survive_too() {
+fn plan_with_several_targets_round_trips() {
     let urls = "target.urls=postgres://a@h/x,sqlite:a%2Cb%20c.db,mysql://u@h:1/y?ssl-mode=DISABLED";
     let sets = [urls, "target.weights=[3, 2, 1]", "target.data=shared", "run.sessions_per_schema=6"];
     let plan = read_sets(sets.map(str::to_owned).to_vec());
@@ -116,7 +116,7 @@ fn several_targets_survive_too() {
 
 proptest! {
     #[test]
-    fn a_plan_survives_json_options_and_a_file(a in numbers(), b in quantities(), c in words()) {
+    fn plan_round_trip_through_json_options_and_file_is_lossless(a in numbers(), b in quantities(), c in words()) {
         let plan = read_sets([a, b, c].concat());
         let json = serde_json::to_string(&plan).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Plan>(&json).unwrap(), &plan);

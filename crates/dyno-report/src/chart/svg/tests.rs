@@ -66,7 +66,7 @@ fn check(svg: &str) {
 }
 
 #[test]
-fn labels_never_overlap_and_nothing_is_clipped() {
+fn chart_labels_never_overlap_or_get_clipped() {
     for points in [1, 2, 7, 30, 80, 200] {
         for count in [1, 4, 12] {
             for log in [false, true] {
@@ -82,14 +82,14 @@ fn labels_never_overlap_and_nothing_is_clipped() {
 }
 
 #[test]
-fn the_legend_is_beneath_the_plot() {
+fn chart_legend_is_below_the_plot() {
     let layout = ChartLayout::of(&chart((0..30).map(|style| line(style, 7)).collect()));
     assert!(layout.legend.iter().all(|entry| entry.y > layout.bottom + 20.0));
     assert!(layout.legend.last().unwrap().name.starts_with("and "), "{:?}", layout.legend.last());
 }
 
 #[test]
-fn many_categories_in_groups_keep_apart() {
+fn many_grouped_category_labels_do_not_overlap() {
     let category = |i: usize| Category {
         label: format!("{}", 1 << (i % 7)),
         group: format!("{} % updates", i / 7 * 10),
@@ -109,7 +109,7 @@ fn many_categories_in_groups_keep_apart() {
 }
 
 #[test]
-fn text_of_users_stays_text_and_both_axes_have_units() {
+fn user_text_is_escaped_in_svg_and_both_axes_have_units() {
     let mut chart = chart(vec![line(0, 3), line(1, 3)]);
     chart.title = "<script>alert(1)</script>".into();
     chart.series[0].name = "\"><img src=x onerror=alert(1)>".into();
@@ -121,7 +121,7 @@ fn text_of_users_stays_text_and_both_axes_have_units() {
 }
 
 #[test]
-fn a_picture_of_its_own_has_its_colours() {
+fn standalone_svg_has_its_own_colors() {
     let chart = chart(vec![line(0, 3)]);
     let alone = svg(&chart, SvgPlacement::Alone);
     assert!(alone.contains("prefers-color-scheme:dark") && !alone.contains("var("), "{alone}");

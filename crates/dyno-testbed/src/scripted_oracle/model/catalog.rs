@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secondary_keys_are_read_from_the_definition() {
+    fn secondary_key_is_read_from_table_definition() {
         let words = "CREATE TABLE dyno_rows_1 ( custid NUMBER NOT NULL, c20 VARCHAR2(128 BYTE), sec NUMBER GENERATED ALWAYS AS (CASE \
                      WHEN custid <= 500 THEN MOD(custid + 19, 20) + 1 ELSE custid END) VIRTUAL ) PCTFREE 99";
         assert_eq!(secondary_key(words), Some(SecondaryKey { loaded_rows: 500, groups: 20 }));

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_of_leap_years_are_counted() {
+    fn clock_model_handles_leap_years() {
         assert_eq!(parts(0), [1970, 1, 1, 0, 0, 0]);
         assert_eq!(parts(951_827_696), [2000, 2, 29, 12, 34, 56]);
         assert_eq!(parts(1_774_103_101), [2026, 3, 21, 14, 25, 1]);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_are_taken_back_with_their_transaction() {
+    fn notes_are_rolled_back_with_their_transaction() {
         let mut notes = NoteTable::default();
         let note = |number| vec![ScriptedValue::Int(number), ScriptedValue::Null];
         notes.insert(1, note(7));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_doubles_are_read_by_their_bits() {
+    fn oracle_binary_doubles_are_decoded() {
         let bytes = |number: f64| {
             let bits = number.to_bits();
             let bits = if number.is_sign_negative() { !bits } else { bits ^ (1 << 63) };

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_known_by_what_they_do() {
+    fn statements_are_recognized_by_their_effect() {
         for (words, table, deed, commits) in [
             (
                 "SELECT /*+ INDEX(t dyno_rows_3_custid) */ COUNT(c2) AS row_count FROM dyno_rows_3 t WHERE custid BETWEEN :first_key AND :last_key",

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn uncommitted_rows_are_seen_by_their_writer_alone() {
+    fn uncommitted_rows_are_visible_only_to_their_writer() {
         let mut table = loaded(10);
         table.replace(1, 3, Some(row(1)));
         table.replace(1, 4, None);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn emptied_blocks_are_taken_again() {
+    fn emptied_blocks_are_reused() {
         let mut table = loaded(10);
         table.replace(1, 4, None);
         table.end(1, 4, true);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn secondary_keys_are_counted_by_group() {
+    fn secondary_key_counts_follow_groups() {
         let mut table = loaded(50);
         table.secondary = Some(SecondaryKey { loaded_rows: 49, groups: 20 });
         assert_eq!([1, 9, 10, 20, 21, 50].map(|value| table.count_secondary(1, value)), [3, 3, 2, 2, 0, 1]);

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_commit_writes_redo_as_often_as_it_waits() {
+    fn commit_mode_determines_redo_syncs_in_oracle_model() {
         for (way, syncs) in [(CommitWay::Wait, 3), (CommitWay::NoWait, 0), (CommitWay::AtCallEnd, 1)] {
             let (mut state, session) = state();
             for key in 0..3 {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_leaves_takes_back_its_transaction_and_stays_counted() {
+    fn session_logoff_rolls_back_and_keeps_its_counts() {
         let (mut state, session) = state();
         insert(&mut state, session, 1);
         state.end_transaction(session, TransactionEnding::Commit(CommitWay::Wait));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_commits_are_taken_back_and_not_counted() {
+    fn lost_commits_are_rolled_back_and_not_counted() {
         let (mut state, session) = state();
         state.faults = ModelFaults { lost_commit_every: Some(2) };
         for key in 0..4 {

@@ -133,12 +133,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rowids_have_the_block_where_clients_look_for_it() {
+    fn rowid_encodes_block_where_clients_expect_it() {
         assert_eq!(rowid(73_196, 151), "AAAR3sAAEAAAACXAAA");
     }
 
     #[test]
-    fn samples_have_their_share_of_the_blocks() {
+    fn block_samples_have_requested_share() {
         let chosen = |pct, seed| (0..100_000).filter(|&block| is_chosen(block, pct, seed)).count();
         assert_eq!(chosen(99.999_999_9, 7.0), 100_000);
         for seed in [1.0, 2.0] {

@@ -14,7 +14,7 @@ fn execute(
 }
 
 #[test]
-fn unknown_statements_are_refused_with_their_beginning() {
+fn unknown_statement_error_quotes_its_beginning() {
     let model = ModelDatabase::new(ModelOptions::default());
     let session = model.log_on();
     let ScriptedAnswer::RefusedWith(900, text) = execute(&model, session, "MERGE INTO shop", &[vec![]])
@@ -25,7 +25,7 @@ fn unknown_statements_are_refused_with_their_beginning() {
 }
 
 #[test]
-fn taught_statements_are_answered_first_and_counted() {
+fn custom_answers_take_precedence_and_are_counted() {
     let taught = |call: ScriptedCall<'_>| call.sql.starts_with("SELECT shop").then(|| answers::number(7));
     let model =
         ModelDatabase::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
@@ -58,7 +58,7 @@ fn update(model: &ModelDatabase, session: u64, first: i64, last: i64) -> Scripte
 }
 
 #[test]
-fn each_row_read_or_changed_is_a_block() {
+fn oracle_model_counts_one_block_per_row() {
     let (model, session) = loaded(100);
     let count = |statistic| model.state().totals().get(statistic);
     let (reads, executions) = (count(Statistic::LogicalReads), count(Statistic::Executions));
@@ -73,7 +73,7 @@ fn each_row_read_or_changed_is_a_block() {
 }
 
 #[test]
-fn a_writer_waits_for_the_rows_of_another_and_deadlocks_are_refused() {
+fn writer_waits_for_locked_rows_and_deadlock_is_refused() {
     let (model, one) = loaded(100);
     let two = model.log_on();
     assert!(matches!(update(&model, one, 1, 10), ScriptedAnswer::Changed(10)));
@@ -92,7 +92,7 @@ fn a_writer_waits_for_the_rows_of_another_and_deadlocks_are_refused() {
 }
 
 #[test]
-fn a_slice_of_updates_commits_each_as_its_block_says() {
+fn update_slice_commits_in_the_mode_of_its_block() {
     for (commit, syncs) in
         [("COMMIT WRITE IMMEDIATE WAIT", 3), ("COMMIT WRITE BATCH NOWAIT", 0), ("COMMIT", 1)]
     {

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_locks_keep_off_exclusive_ones() {
+    fn shared_locks_block_exclusive_ones() {
         let mut state = ModelState::default();
         assert_eq!(request_lock(&mut state, 1, 7, 4), 0);
         assert_eq!(request_lock(&mut state, 2, 7, 4), 0);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn known_moments_are_written_as_they_are() {
+    fn known_timestamps_are_formatted_correctly() {
         assert_eq!(written(0), "1970-01-01 00:00:00");
         assert_eq!(written(951_782_400), "2000-02-29 00:00:00");
         assert_eq!(written(1_774_103_101), "2026-03-21 14:25:01");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_is_none() {
+    fn invalid_dates_are_not_parsed() {
         for text in
             ["2026-02-29", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-01-01", "+026-01-01", "today"]
         {
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(second in -62_000_000_000i64..250_000_000_000) {
+        fn written_timestamp_parses_back(second in -62_000_000_000i64..250_000_000_000) {
             prop_assert_eq!(read_second(&written(second)), Some(second));
         }
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_have_their_point() {
+    fn decimals_are_written_with_their_point() {
         let cases = [
             (0, 0, "0"),
             (0, 2, "0.00"),
@@ -167,7 +167,7 @@ mod tests {
         }
 
         #[test]
-        fn letters_are_of_the_alphabet_and_bytes_fill_all(seed: u64, length in 0usize..40) {
+        fn random_letters_come_from_the_alphabet(seed: u64, length in 0usize..40) {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut out = vec![0; length];
             letters(&mut rng, b"xyz", &mut out);

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_become_strings_of_json_and_numbers_stay() {
+    fn template_quotes_text_as_json_and_keeps_numbers() {
         let shared = b"{\"a\":,\"b\":}x\"\\\n";
         let fixed = |at, len| TemplatePiece::Fixed { at, len };
         let pieces = [

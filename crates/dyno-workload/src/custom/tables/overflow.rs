@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sampled_rows_exist_and_hold_both_ends(rows in prop_oneof![0u64..600, 0..(1u64 << 50)]) {
+        fn sampled_rows_exist_and_include_both_ends(rows in prop_oneof![0u64..600, 0..(1u64 << 50)]) {
             let numbers: Vec<u64> = sampled(rows).collect();
             prop_assert!(numbers.iter().all(|number| (1..=rows).contains(number)));
             prop_assert_eq!(numbers.contains(&1) && numbers.contains(&rows), rows > 0);
@@ -109,7 +109,7 @@ mod tests {
         }
 
         #[test]
-        fn decimals_fit_by_their_digits_before_the_point(number: i64, digits in 1u32..20, scale in 0u32..10) {
+        fn decimal_overflow_depends_on_integer_digits(number: i64, digits in 1u32..20, scale in 0u32..10) {
             let scale = scale.min(digits);
             let is_misfit = shown_misfit(ColumnType::Decimal(digits, scale), Value::Int(number)).is_some();
             let limit = 10u128.pow(digits - scale);

@@ -63,7 +63,7 @@ pub(super) fn actor(workload: &Arc<CustomWorkload>) -> CustomActor {
 }
 
 #[test]
-fn a_single_statement_commits_by_itself_and_several_in_one_transaction() {
+fn single_statement_autocommits_and_several_share_transaction() {
     let single_workload = workload("x = 5", "sql = \"UPDATE t SET a = :x\"");
     let mut single = actor(&single_workload);
     single.draw();
@@ -78,7 +78,7 @@ fn a_single_statement_commits_by_itself_and_several_in_one_transaction() {
 }
 
 #[test]
-fn parameters_have_the_marks_of_the_engine_and_the_types_of_their_draws() {
+fn parameters_use_engine_placeholders_and_draw_types() {
     let draws =
         "i = 1\nr = 1.5\nt = \"x\"\nb = { bytes = 3 }\nd = { date = [\"2026-01-01\", \"2026-01-02\"] }";
     let custom_workload = workload(draws, "sql = \"SELECT :i, ':no', :r, :t /* :no */, :b, :d::date, :i\"");
@@ -110,7 +110,7 @@ steps = [
 ]"#;
 
 #[test]
-fn steps_follow_what_statements_have_returned() {
+fn workload_steps_follow_statement_results() {
     let custom_workload = workload("twice = { expr = \"2 * n\" }", BRANCHES);
     let mut actor = actor(&custom_workload);
     let mut case = |answers: &[u64], expected: &[&str]| {
@@ -143,7 +143,7 @@ fn steps_follow_what_statements_have_returned() {
 }
 
 #[test]
-fn values_are_drawn_anew_as_often_as_they_say() {
+fn values_are_redrawn_once_per_declared_scope() {
     let draws = "s = { sequence = [1, 1000], per = \"session\" }\nt = { sequence = [1, 1000] }\n\
                  r = { sequence = [1, 1000], per = \"repeat\" }\nx = { sequence = [1, 1000], per = \"statement\" }\n\
                  of_r = { expr = \"r * 100\" }";
@@ -162,7 +162,7 @@ steps = [
 }
 
 #[test]
-fn turns_without_end_are_ended() {
+fn empty_repeat_loops_terminate() {
     let custom_workload = workload(
         "",
         "commit = \"end\"\nsteps = [{ sql = \"SELECT 1\", read = \"n\" }, { repeat = \"n\", steps = [{ repeat = 0, steps = [{ sql = \"SELECT 2\" }] }] }]",
@@ -173,7 +173,7 @@ fn turns_without_end_are_ended() {
 }
 
 #[test]
-fn turns_within_turns_are_a_million_at_most() {
+fn nested_repeats_are_limited_to_a_million() {
     let inner = "{ repeat = 1_000_000, steps = [{ if = \"0\", steps = [{ sql = \"SELECT 1\" }] }] }";
     let custom_workload = workload("", &format!("steps = [{{ repeat = 1_000_000, steps = [{inner}] }}]"));
     let mut actor = actor(&custom_workload);
@@ -182,7 +182,7 @@ fn turns_within_turns_are_a_million_at_most() {
 }
 
 #[test]
-fn the_shop_is_read_and_described() {
+fn shop_workload_is_read_and_described() {
     let workload = shop();
     assert_eq!((workload.name(), workload.writes()), ("shop", true));
     assert_eq!(workload.engines().collect::<Vec<_>>(), ["mysql"]);
@@ -231,7 +231,7 @@ fn the_shop_is_read_and_described() {
 }
 
 #[test]
-fn an_order_of_the_shop_is_taken_back_where_an_item_is_sold_out() {
+fn shop_order_rolls_back_when_an_item_is_sold_out() {
     let workload = shop();
     let mut actor = actor(&workload);
     while actor.draw().place() != Some(0) {}
@@ -269,7 +269,7 @@ fn acted_with(actor: &mut CustomActor, rows: &[&[Value<'_>]]) -> Result<Vec<Stri
 }
 
 #[test]
-fn columns_of_the_last_row_are_values_from_there_on() {
+fn last_row_columns_become_values_of_later_steps() {
     let custom_workload = workload(OF_COLUMNS, COLUMNS);
     let statements = custom_workload.statements("sqlite", DOLLARS).expect("SQL");
     assert_eq!(statements[0].answer, ResultKind::Columns);
@@ -309,7 +309,7 @@ fn columns_of_the_last_row_are_values_from_there_on() {
 }
 
 #[test]
-fn columns_that_cannot_be_read_are_told_with_their_place() {
+fn unreadable_result_columns_are_located() {
     let custom_workload = workload(OF_COLUMNS, COLUMNS);
     let case = |row: &[Value<'_>], expected: &str| {
         let message = acted_with(&mut actor(&custom_workload), &[row]).expect_err("what is wrong");
@@ -331,7 +331,7 @@ fn columns_that_cannot_be_read_are_told_with_their_place() {
 }
 
 #[test]
-fn shares_of_values_are_null_for_statements() {
+fn null_percentage_of_draws_applies_to_statements_and_retries() {
     let draws = "x = { uniform = [1, 100], null_pct = 25 }\nalways = { text = 3, null_pct = 100 }\n\
                  of_x = { expr = \"x * 100\" }\nnever = { uniform = [1, 9], null_pct = 0 }";
     let custom_workload =
@@ -396,7 +396,7 @@ fn sent(actor: &mut CustomActor) -> String {
 }
 
 #[test]
-fn requests_are_kept_until_an_answer_is_needed() {
+fn pipelined_requests_are_held_until_answer_is_needed() {
     let change = "{ sql = \"UPDATE t SET a = 1\" }";
     let checked = "{ sql = \"UPDATE t SET a = 2\", rows = 1 }";
     let read = "{ sql = \"SELECT a FROM t\", read = \"x\" }";
@@ -425,7 +425,7 @@ fn requests_are_kept_until_an_answer_is_needed() {
 
 /// Checks that requests queued after a statement with a long answer fit into the sockets, for values of any length.
 #[test]
-fn what_is_kept_is_bounded_by_its_bytes() {
+fn pipelined_requests_are_bounded_by_bytes() {
     let steps = |lengths: &[usize]| -> String {
         let update_step = |bytes: &usize| format!("{{ sql = \"UPDATE t SET a = :of_{bytes}\" }}");
         lengths.iter().map(update_step).collect::<Vec<_>>().join(", ")
@@ -448,7 +448,7 @@ fn what_is_kept_is_bounded_by_its_bytes() {
 }
 
 #[test]
-fn what_was_sent_together_and_failed_is_rolled_back_and_sent_again() {
+fn failed_pipeline_is_rolled_back_and_resent() {
     let custom_workload = workload(
         "",
         "commit = \"end\"\npipeline = true\nretries = 1\nsteps = [{ sql = \"UPDATE t SET a = 1\" }]",
@@ -478,7 +478,7 @@ fn what_was_sent_together_and_failed_is_rolled_back_and_sent_again() {
 }
 
 #[test]
-fn commits_in_doubt_are_those_that_were_under_way_when_the_connection_was_lost() {
+fn commit_is_in_doubt_if_connection_is_lost_during_it() {
     let lost = ErrorClass::Connection;
     // A single statement that commits separately.
     let single_workload = workload("x = 5", "sql = \"UPDATE t SET a = :x\"");

@@ -28,7 +28,7 @@ fn act(workload: &Arc<CustomWorkload>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
-    fn a_file_that_was_changed_anywhere_is_read_or_told(
+    fn mutated_workload_file_is_read_or_gives_an_error(
         which in 0usize..2, at in 0.0f64..1.0, length in 0usize..20, new in "[ -~\n]{0,12}",
     ) {
         let mut files: Vec<(&str, String)> =
@@ -51,7 +51,7 @@ proptest! {
 }
 
 #[test]
-fn every_example_of_the_documentation_is_read() {
+fn documented_draw_examples_are_valid() {
     let text = include_str!("../../../../../docs/reference/workload-values.md");
     let rows = text.lines().skip_while(|line| !line.starts_with("| kind |")).skip(2);
     let mut count = 0;
@@ -70,7 +70,7 @@ fn every_example_of_the_documentation_is_read() {
 }
 
 #[test]
-fn the_described_tables_of_the_documentation_are_read() {
+fn documented_table_examples_are_read() {
     let tables = include_str!("../../../../../docs/reference/workload-tables.md");
     let bulk_load = include_str!("../../../../../docs/guides/bulk-load.md");
     let parts = [tables, bulk_load].into_iter().flat_map(|page| page.split("```toml\n").skip(1));

@@ -28,7 +28,7 @@ fn check(cases: &[(String, &str)]) {
 }
 
 #[test]
-fn tables_that_are_wrong() {
+fn faulty_table_definitions_are_reported_with_location() {
     let column = "a = { type = \"integer\", expr = \"row\" }";
     check(&[
         (fault("row = 1", column), "w/workload.toml:3:1: table.t.row: unknown key; did you mean rows?"),
@@ -90,7 +90,7 @@ fn tables_that_are_wrong() {
 }
 
 #[test]
-fn columns_that_are_wrong() {
+fn invalid_column_definitions_are_located() {
     let of_column = |column: &str| fault("rows = 1", &format!("a = {column}"));
     check(&[
         (
@@ -189,7 +189,7 @@ fn row(rows: &mut dyn Rows, number: u64, columns: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_row_is_a_function_of_its_number() {
+fn row_content_depends_only_on_its_number() {
     let workload = of(&format!("scale = 100\n{COLUMNS}")).unwrap_or_else(|fault| panic!("{fault}"));
     let table = &workload.tables()[0];
     assert_eq!((table.rows(), table.columns().len()), (400, 6));
@@ -217,7 +217,7 @@ fn a_row_is_a_function_of_its_number() {
 
 /// Changes further columns, the scale and the seed, and checks which digests change.
 #[test]
-fn descriptions_are_told_apart_by_what_they_mean() {
+fn table_digest_depends_on_meaning_not_on_formatting() {
     let whole = |text: &str| of(text).unwrap_or_else(|fault| panic!("{fault}"));
     let digest = |text: &str| whole(text).tables_digest().to_owned();
     let usual = digest(COLUMNS);
@@ -244,7 +244,7 @@ fn descriptions_are_told_apart_by_what_they_mean() {
 }
 
 #[test]
-fn draws_and_steps_know_the_scale() {
+fn draws_and_steps_can_use_the_scale() {
     let text =
         "scale = 7\n[draw]\nx = { uniform = [\"3 * scale\", \"3 * scale\"] }\ny = { expr = \"x + scale\" }\n";
     let main = format!(
@@ -276,7 +276,7 @@ fn draws_and_steps_know_the_scale() {
 }
 
 #[test]
-fn value_of_a_row_that_its_column_cannot_hold_is_found_before_a_load() {
+fn row_value_that_does_not_fit_its_column_is_found_before_load() {
     let of_rows = |rows: &str, column: &str| fault(&format!("rows = {rows}"), &format!("a = {column}"));
     let integer = |expr: &str| format!("{{ type = \"integer\", expr = \"{expr}\" }}");
     check(&[

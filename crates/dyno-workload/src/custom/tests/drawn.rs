@@ -100,7 +100,7 @@ fn counts(numbers: &[i64], low: i64, high: i64) -> Vec<u32> {
 }
 
 #[test]
-fn laws_of_whole_numbers_hold() {
+fn integer_draws_follow_their_distribution() {
     fits(&counts(&whole("{ uniform = [-3, 6] }", 1, 20_000), -3, 6), &[1.0; 10]);
     let zipf: Vec<f64> = (1..=20).map(|rank| f64::from(rank).powf(-0.8)).collect();
     fits(&counts(&whole("{ zipf = [5, 24], theta = 0.8, scrambled = false }", 2, 20_000), 5, 24), &zipf);
@@ -119,7 +119,7 @@ fn laws_of_whole_numbers_hold() {
 }
 
 #[test]
-fn nurand_has_the_law_of_the_clause() {
+fn nurand_follows_specified_distribution() {
     // (((random(0, A) | random(x, y)) + C) % (y − x + 1)) + x, over all pairs.
     let (a, c, low, high) = (15, 5, 10, 29);
     let mut weights = vec![0.0; 20];
@@ -137,7 +137,7 @@ fn nurand_has_the_law_of_the_clause() {
 }
 
 #[test]
-fn laws_of_other_numbers_hold() {
+fn real_and_decimal_draws_follow_their_distribution() {
     let reals: Vec<f64> = drawn("{ uniform = [-1.0, 3.0] }", 8, 20_000)
         .into_iter()
         .map(|bound| match bound {
@@ -157,7 +157,7 @@ fn laws_of_other_numbers_hold() {
 }
 
 #[test]
-fn letters_beyond_ascii_count_as_one_each() {
+fn non_ascii_letters_count_as_one_character() {
     let drawn = texts("{ text = 9, letters = \"aä€😀\" }", 10, 3_000);
     assert!(drawn.iter().all(|text| text.chars().count() == 9), "{drawn:?}");
     let letters = drawn.concat();
@@ -174,7 +174,7 @@ fn letters_beyond_ascii_count_as_one_each() {
 }
 
 #[test]
-fn letters_words_and_bytes_are_drawn_alike() {
+fn letters_words_and_bytes_are_drawn_uniformly() {
     let letters: String = texts("{ text = 9, letters = \"abcde\" }", 10, 3_000).concat();
     let letter_count = |letter: char| letters.chars().filter(|&other| other == letter).count() as u32;
     fits(&['a', 'b', 'c', 'd', 'e'].map(letter_count), &[1.0; 5]);
@@ -213,7 +213,7 @@ fn dates_and_uuids_are_within_their_bounds() {
 }
 
 #[test]
-fn permutations_repeat_nothing_and_sequences_go_on() {
+fn permutation_covers_range_and_sequence_cycles() {
     let all = whole("{ permutation = [11, 20] }", 18, 30);
     for turn in all.chunks(10) {
         let mut turn = turn.to_vec();
@@ -227,7 +227,7 @@ fn permutations_repeat_nothing_and_sequences_go_on() {
 }
 
 #[test]
-fn templates_and_documents_hold_other_values() {
+fn templates_and_json_documents_embed_other_values() {
     let draws = "n = -5\nr = 2.5\nw = 'say \"hi\"'\nd = { decimal = [1.5, 1.5] }\n\
                  x = { json = '{ \"n\": :n, \"r\": [:r,:d], \"w\"::w, \"is\":true, \":n\": \"a:n\\\":n\" }' }\n\
                  y = { template = \":w/:n (:x)\" }";
@@ -242,7 +242,7 @@ fn templates_and_documents_hold_other_values() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_values_on_every_engine_whatever_else_is_drawn() {
+fn same_seed_gives_same_values_on_every_engine() {
     let shop = shop();
     let first = values(&shop, "sqlite", (5, 9), 200);
     assert_eq!(first, values(&shop, "mysql", (5, 9), 200));
@@ -254,7 +254,7 @@ fn the_same_seed_gives_the_same_values_on_every_engine_whatever_else_is_drawn() 
 }
 
 #[test]
-fn transactions_come_as_often_as_their_weights_say() {
+fn transaction_frequencies_match_weights() {
     let shop = shop();
     let mut actor = CustomActor::new(&shop, "sqlite", 1, 1).expect("SQL");
     let mut counts = [0; 4];
@@ -267,7 +267,7 @@ fn transactions_come_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn transactions_of_a_deck_come_exactly_as_often_as_their_weights_say() {
+fn deck_draws_transactions_exactly_by_weight() {
     let main = "name = \"w\"\ndeck = true\n[transaction.a]\nweight = 6\nsql = \"SELECT 1\"\n[transaction.b]\nweight = 0\n\
                 sql = \"SELECT 1\"\n[transaction.c]\nweight = 4\nsql = \"SELECT 1\"\n";
     let custom_workload = super::read(&[("workload.toml", main)]).expect("a workload");
@@ -283,13 +283,13 @@ fn transactions_of_a_deck_come_exactly_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn a_session_is_small() {
+fn custom_session_state_is_small() {
     assert!(size_of::<CustomActor>() <= 280, "{} bytes", size_of::<CustomActor>());
 }
 
 proptest! {
     #[test]
-    fn numbers_are_within_any_range(
+    fn drawn_numbers_stay_within_any_range(
         low in -1_000_000_000_000i64..1_000_000_000_000, span in 0i64..1_000_000_000_000, seed: u64, law in 0usize..6,
     ) {
         let range = format!("[{low}, {}]", low + span);
@@ -307,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn expressions_have_the_values_of_arithmetic(a in -1000i64..1000, b in -1000i64..1000, c in 1i64..100) {
+    fn expressions_match_rust_arithmetic(a in -1000i64..1000, b in -1000i64..1000, c in 1i64..100) {
         let draws = format!(
             "a = {a}\nb = {b}\nc = {c}\nx = {{ expr = \"a + b * c - -a / c % 7\" }}\n\
              y = {{ expr = \"(a < b or a = b and not c > 50) + max(a, min(b, c)) - abs(a - b)\" }}\n\
@@ -323,7 +323,7 @@ proptest! {
 
 /// Prints how long drawing a transaction of the shop takes; asserts nothing. `cargo test --release -p dyno-workload speed -- --nocapture`
 #[test]
-fn speed_of_drawing() {
+fn print_drawing_speed() {
     let shop = shop();
     let mut actor = CustomActor::new(&shop, "sqlite", 1, 1).expect("SQL");
     let count = if cfg!(debug_assertions) { 10_000 } else { 3_000_000 };

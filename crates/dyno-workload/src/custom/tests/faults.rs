@@ -39,7 +39,7 @@ fn check(cases: &[(String, &str)]) {
 }
 
 #[test]
-fn folders_and_files() {
+fn missing_and_outside_workload_files_are_refused() {
     let elsewhere = "name = \"w\"\n[transaction.t]\nsql = \"../t.sql\"\n";
     let missing = "name = \"w\"\n[transaction.t]\nsql = \"t.sql\"\n";
     check(&[
@@ -67,7 +67,7 @@ fn folders_and_files() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_not_followed() {
+fn workload_files_that_are_links_are_refused() {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = parent.path().join("w");
     std::fs::create_dir(&folder).expect("a folder");
@@ -79,7 +79,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn the_whole() {
+fn faulty_workload_file_is_reported_with_location() {
     check(&[
         (
             fault(&[("workload.toml", "about = \"x\"\n")]),
@@ -121,7 +121,7 @@ fn the_whole() {
 }
 
 #[test]
-fn draws() {
+fn invalid_draw_definitions_are_located() {
     check(&[
         (
             of_draw("{ unifrom = [1, 2] }"),
@@ -230,7 +230,7 @@ fn draws() {
 }
 
 #[test]
-fn expressions() {
+fn invalid_expressions_are_located() {
     check(&[
         (
             of_draw("{ expr = \"1 +\" }"),
@@ -263,7 +263,7 @@ fn expressions() {
 }
 
 #[test]
-fn transactions() {
+fn faulty_transactions_are_reported_with_location() {
     check(&[
         (
             of_transaction("weight = 1"),
@@ -359,7 +359,7 @@ fn transactions() {
 }
 
 #[test]
-fn statements() {
+fn faulty_sql_statements_are_reported_with_location() {
     check(&[
         (of_sql(""), "w/t.sql:1:1: there is no statement; write one"),
         (
@@ -439,7 +439,7 @@ fn statements() {
 }
 
 #[test]
-fn engines() {
+fn workload_without_sql_for_an_engine_is_refused() {
     let main = "name = \"w\"\n[transaction.t]\nsql = \"t.sql\"\n";
     let custom_workload =
         read(&[("workload.toml", main), ("t.mysql.sql", "SELECT 1")]).expect("one engine is enough");

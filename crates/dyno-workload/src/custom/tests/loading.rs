@@ -39,7 +39,7 @@ fn rows(workload: &CustomWorkload, table: usize) -> Vec<u8> {
 }
 
 #[test]
-fn sessions_share_all_rows_out_and_each_run_begins_anew() {
+fn bulk_load_divides_rows_and_each_run_restarts() {
     let workload = own("[transaction.fill]\nload = \"b\"\npart = 10").unwrap();
     let bulk = workload.bulk().unwrap();
     let (a, b) = (&workload.tables()[0], &workload.tables()[1]);
@@ -75,7 +75,7 @@ fn sessions_share_all_rows_out_and_each_run_begins_anew() {
 }
 
 #[test]
-fn what_is_wrong_with_a_load_is_told_with_its_place() {
+fn faulty_load_is_reported_with_location() {
     let cases = [
         ("[transaction.fill]\nload = \"c\"", "no table c is described; available: a, b"),
         (

@@ -40,7 +40,7 @@ fn rows(table: &DescribedTable, columns: &[&str], count: u64) -> Vec<Vec<String>
 }
 
 #[test]
-fn the_population_is_that_of_the_specification() {
+fn order_entry_population_matches_specification() {
     let workload = orders(&[]).expect("it is read");
     let names = rows(table(&workload, "customer"), &["c_id", "c_last", "c_credit"], 3_000);
     assert_eq!(names[0][1], "BARBARBAR");
@@ -67,7 +67,7 @@ fn the_population_is_that_of_the_specification() {
 }
 
 #[test]
-fn lines_belong_to_their_orders_wherever_a_part_begins() {
+fn order_lines_match_orders_at_any_chunk_start() {
     let workload = orders(&[]).expect("it is read");
     let counts = rows(table(&workload, "orders"), &["o_id", "o_d_id", "o_ol_cnt"], 30_000);
     let lines = table(&workload, "order_line");
@@ -101,7 +101,7 @@ fn constants(workload: &Arc<CustomWorkload>, seed: u64, session: u32) -> (i64, i
 }
 
 #[test]
-fn the_constant_of_the_run_differs_from_that_of_the_load_as_it_has_to() {
+fn run_constant_differs_from_load_constant_as_specified() {
     let workload = orders(&[]).expect("it is read");
     let mut differences = BTreeSet::new();
     for seed in 0..2_000 {
@@ -116,7 +116,7 @@ fn the_constant_of_the_run_differs_from_that_of_the_load_as_it_has_to() {
 }
 
 #[test]
-fn cards_are_dealt_and_the_next_one_is_typed_in_behind_each() {
+fn order_mix_deck_is_dealt_with_keying_and_think_times() {
     let workload = orders(&["terminals=true"]).expect("it is read");
     let mut actor = CustomActor::new(&workload, "sqlite", 1, 3).expect("SQL");
     let keying_s = [18.0, 3.0, 2.0, 2.0, 2.0];
@@ -144,7 +144,7 @@ fn cards_are_dealt_and_the_next_one_is_typed_in_behind_each() {
 }
 
 #[test]
-fn remote_warehouses_are_any_but_the_own_one_and_one_order_in_a_hundred_is_wrong() {
+fn orders_use_any_remote_warehouse_and_one_percent_are_invalid() {
     let options: &[String] = &["requests=batched".to_owned()];
     let choice = WorkloadChoice { scale: Some(7), options, ..WorkloadChoice::default() };
     let workload = Arc::new(CustomWorkload::read_as(Path::new("@orders"), choice).expect("it is read"));
@@ -174,7 +174,7 @@ fn remote_warehouses_are_any_but_the_own_one_and_one_order_in_a_hundred_is_wrong
 }
 
 #[test]
-fn requests_go_by_the_options() {
+fn order_entry_request_count_depends_on_options() {
     let trips = |options: &[&str], engine: &str| {
         let workload = orders(options).unwrap_or_else(|fault| panic!("{fault}"));
         let facts = workload.transaction_facts(engine);
@@ -203,7 +203,7 @@ fn requests_go_by_the_options() {
 }
 
 #[test]
-fn a_list_of_steps_within_one_is_a_part_of_it() {
+fn nested_step_list_counts_as_part_of_the_outer_list() {
     // The first value is the default.
     let request_count = |values: &str, inner: &str| {
         let steps = format!("steps = [{{ sql = \"SELECT 1\" }}, {inner}, {{ sql = \"SELECT 2\" }}]");
@@ -221,7 +221,7 @@ fn a_list_of_steps_within_one_is_a_part_of_it() {
 }
 
 #[test]
-fn options_that_are_wrong_are_told_with_their_place() {
+fn invalid_option_errors_name_their_position() {
     let error_of = |text: &str| {
         let toml = format!("name = \"w\"\n{text}\n[transaction.t]\nsql = \"SELECT 1\"\n");
         read(&[("workload.toml", &toml)]).expect_err("it is wrong")
@@ -247,7 +247,7 @@ fn options_that_are_wrong_are_told_with_their_place() {
 }
 
 #[test]
-fn transactions_do_what_they_say_on_a_database_without_rows() {
+fn order_entry_rolls_back_or_skips_where_rows_are_missing() {
     // One order has a line with a missing item and is rolled back, which is not a failure.
     let workload = orders(&[]).expect("it is read");
     let mut actor = CustomActor::new(&workload, "sqlite", 1, 0).expect("SQL");

@@ -98,7 +98,7 @@ fn value(expression: &str) -> Vec<String> {
 }
 
 #[test]
-fn expressions_have_the_values_that_pgbench_gives_them() {
+fn pgbench_expressions_have_documented_values() {
     // As PostgreSQL 18's pgbench prints them with debug().
     let cases = [
         ("7/2", "3"),
@@ -176,7 +176,7 @@ fn expressions_have_the_values_that_pgbench_gives_them() {
 }
 
 #[test]
-fn random_functions_of_fixed_numbers_are_draws_and_others_steps() {
+fn pgbench_constant_random_becomes_draw_and_others_become_steps() {
     let all = imported(
         "\\set a random(1, 100000 * :scale)\n\\set b random_zipfian(1, 10, 1.5)\n\\set c random_gaussian(1, 100, 2.5)\n\
          \\set d random_exponential(0, 9, 5)\n\\set e random(1, :a)\nSELECT :a, :b, :c, :d, :e;",
@@ -210,7 +210,7 @@ fn shares(expression: &str, low: i64, high: i64) -> Vec<f64> {
 }
 
 #[test]
-fn random_numbers_of_steps_have_the_laws_of_the_manual() {
+fn step_random_functions_follow_documented_distributions() {
     let near = |expression: &str, low: i64, high: i64, law: &dyn Fn(i64) -> f64| {
         let whole: f64 = (low..=high).map(law).sum();
         for (share, number) in shares(expression, low, high).into_iter().zip(low..) {
@@ -239,7 +239,7 @@ fn random_numbers_of_steps_have_the_laws_of_the_manual() {
 }
 
 #[test]
-fn statements_of_a_script_are_transactions_as_pgbench_has_them() {
+fn pgbench_script_statements_form_transactions_as_in_pgbench() {
     let body = "UPDATE a SET b = 1;\nSELECT 1;\n";
     assert_eq!(acted(body), ["0()", "1()"], "each commits by itself");
     assert_eq!(acted(&format!("BEGIN;\n{body}END;")), ["begin", "0()", "1()", "commit"]);
@@ -270,7 +270,7 @@ fn statements_of_a_script_are_transactions_as_pgbench_has_them() {
 }
 
 #[test]
-fn conditions_rests_and_values_that_are_set_again() {
+fn pgbench_conditions_sleeps_and_reassigned_values_work() {
     let script = "\\set i :i + 1\n\\if :i % 3 = 0\n\\set x 10\nSELECT :x;\n\\elif :i % 3 = 1\n\\sleep 2ms\n\\set x :i\n\\else\n\
                   \\set x 2.5 * 2\n\\sleep :i us\n\\endif\n\\set y 1\nSELECT :y;\n\\set y :y + :i\nSELECT :y;";
     let imported = imported_with(script, &[("i", "2")]).unwrap_or_else(|fault| panic!("{fault}"));
@@ -282,7 +282,7 @@ fn conditions_rests_and_values_that_are_set_again() {
 }
 
 #[test]
-fn variables_that_pgbench_sets_and_texts_of_d() {
+fn pgbench_variables_and_text_of_option_d_are_set() {
     let script = "SELECT :client_id, :scale, :t, :default_seed;\n\\set x :client_id * 10\nSELECT :x;";
     let variables = [("t", "it's"), ("default_seed", "7")];
     let requests_of = |number| {
@@ -294,7 +294,7 @@ fn variables_that_pgbench_sets_and_texts_of_d() {
 }
 
 #[test]
-fn a_name_means_in_each_script_what_that_says() {
+fn pgbench_variable_is_scoped_to_its_script() {
     let options = PgbenchOptions { name: "w".to_owned(), scale: 1, tables: true, variables: Vec::new() };
     let scripts = scripts(&[
         ("dir/a.sql", "\\set x random(1, 1)\nSELECT :x;"),
@@ -313,7 +313,7 @@ fn a_name_means_in_each_script_what_that_says() {
 }
 
 #[test]
-fn what_is_not_as_in_pgbench_is_said() {
+fn deviations_from_pgbench_are_reported() {
     let imported =
         imported("\\set x debug(1)\n\\startpipeline\nSELECT :x;\n\\endpipeline\nSELECT 1 \\; SELECT 2;");
     let expected = [
@@ -329,7 +329,7 @@ fn what_is_not_as_in_pgbench_is_said() {
 }
 
 #[test]
-fn faults_have_their_place() {
+fn pgbench_import_errors_are_located() {
     let cases = [
         ("", "1:1: the script has no commands; write a statement"),
         ("\\set x 1", "1:1: the script only draws values; write a statement"),
@@ -511,7 +511,7 @@ fn faults_have_their_place() {
 }
 
 #[test]
-fn columns_are_read_by_their_names() {
+fn gset_columns_are_read_by_name() {
     let script = "SELECT a.x AS one, b.\"Two\", (SELECT 3) AS three, count(*) four_is_no_name FROM a, b \\gset p_\nSELECT 1;";
     let message = imported_with(script, &[]).err().unwrap_or_default();
     assert_eq!(message, "s.sql:1:50: a column without a name that can be seen; write AS NAME behind it");
@@ -576,7 +576,7 @@ const SMALL: [(&str, &str); 37] = [
 ];
 
 #[test]
-fn small_scripts_of_pgbench_are_imported_or_refused_with_a_way_out() {
+fn pgbench_scripts_are_imported_or_refused_with_alternative() {
     let wrong: Vec<String> = SMALL
         .iter()
         .filter_map(|(script, expected)| match (imported_with(script, &[]), *expected) {

@@ -44,7 +44,7 @@ fn classes(workload: &CustomWorkload) -> Vec<(String, Option<u32>)> {
 }
 
 #[test]
-fn transactions_with_a_rate_are_parts_of_their_own() {
+fn transactions_with_a_rate_form_separate_parts() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("workload.toml"), TEXT).expect("a file");
     let read_part = |one: TransactionFilter<'_>| part(folder.path(), None, one);
@@ -93,7 +93,7 @@ fn a_mix_gives_weights_and_rates() {
 }
 
 #[test]
-fn what_contradicts_a_rate_is_told_with_its_place() {
+fn settings_that_contradict_a_rate_are_reported_with_location() {
     for (told, expected) in [
         (
             fault("rate = \"5/s\"\nweight = 2", ""),

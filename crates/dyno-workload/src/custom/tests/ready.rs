@@ -13,7 +13,7 @@ fn of(text: &str) -> String {
 }
 
 #[test]
-fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
+fn example_workloads_are_complete_on_every_engine() {
     for example in EXAMPLES {
         let workload = read(example.files).unwrap_or_else(|fault| panic!("{}: {fault}", example.name));
         assert_eq!(workload.name(), example.name);
@@ -55,7 +55,7 @@ fn setup_names_the_kinds_of_objects_it_creates() {
 }
 
 #[test]
-fn mix_that_leaves_out_the_writers_does_not_write() {
+fn mix_without_writing_transactions_does_not_write() {
     let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
     let writes = |mix: &str| {
         let toml = key_value.files[0].1.replace("mix = \"a\"", &format!("mix = \"{mix}\""));
@@ -91,7 +91,7 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
 }
 
 #[test]
-fn changes_name_a_statement_without_a_table_by_its_first_word() {
+fn statement_without_table_is_listed_by_its_first_word() {
     let changes = |sql: &str| {
         let text = format!("name = \"w\"\nwrites = true\n[transaction.pay]\nsql = \"{sql}\"\n");
         let custom_workload = read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}"));
@@ -103,7 +103,7 @@ fn changes_name_a_statement_without_a_table_by_its_first_word() {
 }
 
 #[test]
-fn a_mix_takes_some_transactions_with_weights_of_its_own() {
+fn mix_selects_transactions_with_its_own_weights() {
     let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
     let classes = |mix: &str| -> Vec<(String, Option<u32>)> {
         let chosen = format!("mix = \"{mix}\"");
@@ -120,7 +120,7 @@ fn a_mix_takes_some_transactions_with_weights_of_its_own() {
 }
 
 #[test]
-fn mixes_that_are_wrong_are_told_with_their_place() {
+fn invalid_mix_errors_name_their_position() {
     let cases = [
         (
             "mix = \"a\"",

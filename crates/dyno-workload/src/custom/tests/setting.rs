@@ -41,7 +41,7 @@ fn actor(workload: &Arc<CustomWorkload>) -> CustomActor {
 }
 
 #[test]
-fn values_are_set_where_they_stand_and_again_for_each_transaction() {
+fn set_steps_take_effect_in_order_and_per_transaction() {
     let steps = r#"
 steps = [
   { set = "x", expr = "n + 1" },
@@ -61,7 +61,7 @@ steps = [
 }
 
 #[test]
-fn a_variable_keeps_what_it_was_in_the_session_alone() {
+fn variable_value_persists_only_in_its_session() {
     let custom_workload = workload(
         "v = { variable = 5 }\ntwice = { expr = \"v * 2\" }",
         "commit = \"each\"\nsteps = [{ set = \"v\", expr = \"v + 1\" }, { sql = \"SELECT :v, :twice\" }]",
@@ -73,7 +73,7 @@ fn a_variable_keeps_what_it_was_in_the_session_alone() {
 }
 
 #[test]
-fn rests_have_units_and_are_not_below_nothing() {
+fn sleep_steps_have_units_and_are_never_negative() {
     let custom_workload = workload(
         "n = 3",
         "commit = \"each\"\nsteps = [{ sleep = \"10ms\" }, { sql = \"SELECT 1\" }, { sleep = \"n * 2\", unit = \"us\" }, \
@@ -85,7 +85,7 @@ fn rests_have_units_and_are_not_below_nothing() {
 }
 
 #[test]
-fn some_steps_are_one_transaction_where_others_commit_each() {
+fn grouped_steps_form_one_transaction_in_autocommit_mode() {
     let custom_workload = workload(
         "",
         "commit = \"each\"\nsteps = [{ sql = \"UPDATE t SET a = 1\" }, { transaction = [{ sql = \"UPDATE t SET a = 2\" }, \
@@ -101,7 +101,7 @@ fn some_steps_are_one_transaction_where_others_commit_each() {
 }
 
 #[test]
-fn values_that_are_drawn_in_steps_are_the_same_for_the_same_seed_and_each_another() {
+fn set_steps_redraw_values_and_repeat_them_with_the_same_seed() {
     let custom_workload = workload(
         "v = { variable = 0 }",
         "commit = \"each\"\nsteps = [{ set = \"x\", expr = \"random(1, 1000000000)\" }, { sql = \"SELECT :x\" }, \
@@ -115,7 +115,7 @@ fn values_that_are_drawn_in_steps_are_the_same_for_the_same_seed_and_each_anothe
 }
 
 #[test]
-fn faults_of_these_steps_have_their_place() {
+fn set_sleep_and_transaction_step_errors_are_located() {
     let fault_of = |steps: &str| {
         let text = format!(
             "name = \"w\"\n[draw]\nn = 1\nw = {{ variable = 1 }}\nx = {{ text = 3 }}\n[transaction.t]\ncommit = \"each\"\nsteps = [\n{steps},\n{{ sql = \"SELECT 1\" }}]\n"
@@ -176,7 +176,7 @@ fn faults_of_these_steps_have_their_place() {
 }
 
 #[test]
-fn functions_and_operators_of_expressions_have_their_values() {
+fn expression_functions_and_operators_have_expected_values() {
     let cases = [
         ("round(2.5)", "2"),
         ("round(-2.6)", "-3"),

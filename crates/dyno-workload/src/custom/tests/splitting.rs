@@ -28,7 +28,7 @@ fn split_into(sql: &str, expected: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn what_only_looks_like_a_parameter_is_none() {
+fn parameter_like_text_is_not_a_parameter() {
     split_into(
         "SELECT a::int, ':b', \":c\", `:d`, $$:e;$$, $t$:f$$;$t$ -- :g;\n, :h",
         &[("SELECT a::int, ':b', \":c\", `:d`, $$:e;$$, $t$:f$$;$t$ -- :g;\n, :h", &["h"])],
@@ -43,7 +43,7 @@ fn what_only_looks_like_a_parameter_is_none() {
 }
 
 #[test]
-fn statements_end_with_semicolons_and_blocks_hold_theirs() {
+fn statements_split_at_semicolons_outside_of_blocks() {
     split_into("\u{feff}SELECT 1;;\n ;SELECT :a ;", &[("SELECT 1", &[]), ("SELECT :a", &["a"])]);
     let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE b SET c = CASE WHEN 1 THEN 2 END; DELETE FROM d; END";
     split_into(&format!("{trigger}; SELECT 1"), &[(trigger, &[]), ("SELECT 1", &[])]);
@@ -89,7 +89,7 @@ fn part() -> impl Strategy<Value = (String, Option<String>)> {
 
 proptest! {
     #[test]
-    fn whatever_is_written_falls_into_its_statements(
+    fn joined_statements_split_into_the_same_statements(
         statements in prop::collection::vec(prop::collection::vec(part(), 0..8), 1..6),
     ) {
         let written = |parts: &[(String, Option<String>)]| {
@@ -107,13 +107,13 @@ proptest! {
     }
 
     #[test]
-    fn no_text_at_all_makes_it_panic(sql in "[ -~\n'\"`$:;/*ä-]{0,60}") {
+    fn sql_split_never_panics_on_any_text(sql in "[ -~\n'\"`$:;/*ä-]{0,60}") {
         let _ = split(&text(&sql));
     }
 }
 
 #[test]
-fn what_statements_change_is_told_by_their_words() {
+fn changed_tables_are_detected_from_the_sql_text() {
     let sql = "SELECT a FROM t WHERE id = 1 FOR UPDATE;
                UPDATE shop.\"Ac c\" SET a = REPLACE(b, 'UPDATE x', 'y') WHERE id = 1;
                INSERT INTO a (b) VALUES (1) ON CONFLICT (b) DO UPDATE SET b = 2;

@@ -83,7 +83,7 @@ fn why(marks: PlaceholderStyle, text: &str) -> SkipReason {
 }
 
 #[test]
-fn what_a_server_has_seen_is_what_it_is_sent() {
+fn generated_statements_equal_the_observed_ones() {
     for text in [
         "SELECT abalance FROM accounts WHERE aid = $1",
         "SELECT a[1: $1], \"x\"\"\"\"\".y, 'it''s :name', $$ :b {c} $$ FROM t WHERE a::int = $2 AND b ? 'k'",
@@ -118,7 +118,7 @@ fn what_a_server_has_seen_is_what_it_is_sent() {
 }
 
 #[test]
-fn digests_are_mended_where_mysql_would_not_take_them_again() {
+fn mysql_digests_are_repaired_to_be_executable() {
     for (digest, sent) in [
         (
             "SELECT COUNT ( * ) , `abs` (?) FROM `t` WHERE `a` = ?",
@@ -148,7 +148,7 @@ fn digests_are_mended_where_mysql_would_not_take_them_again() {
 }
 
 #[test]
-fn parameters_have_the_names_of_what_they_are_held_against() {
+fn parameters_are_named_after_compared_columns() {
     let names = |marks, text: &str| -> Vec<String> {
         let picked = picked(marks, &[text]);
         let columns = picked.chosen[0].parameters().into_iter();
@@ -170,7 +170,7 @@ fn parameters_have_the_names_of_what_they_are_held_against() {
 }
 
 #[test]
-fn what_is_no_step_of_a_workload_is_left_out_with_its_reason() {
+fn statements_unfit_as_workload_steps_are_omitted_with_reason() {
     for (text, expected) in [
         ("BEGIN", SkipReason::Transactions),
         ("  /* x */ commit", SkipReason::Transactions),
@@ -206,7 +206,7 @@ fn what_is_no_step_of_a_workload_is_left_out_with_its_reason() {
 }
 
 #[test]
-fn what_is_rare_cut_or_behind_the_others_is_left_out() {
+fn rare_truncated_and_surplus_statements_are_omitted() {
     let cut = |text: &str, whole| ObservedStatement { whole, ..seen(text, 5) };
     let statements = vec![
         cut("SELECT a FROM t", Some(false)),
@@ -240,7 +240,7 @@ fn what_is_rare_cut_or_behind_the_others_is_left_out() {
 }
 
 #[test]
-fn a_draft_is_read_up_to_what_is_left_to_say() {
+fn workload_draft_errors_list_only_undefined_generators() {
     let picked = picked(
         PlaceholderStyle::Dollar,
         &["SELECT a FROM t WHERE id = $1 AND at < $2", "UPDATE t SET a = $1 WHERE id = $2", "SELECT f()"],
@@ -285,7 +285,7 @@ fn a_draft_is_read_up_to_what_is_left_to_say() {
 }
 
 #[test]
-fn weights_are_executions_and_in_proportion_where_they_are_too_many() {
+fn weights_are_execution_counts_scaled_to_the_maximum() {
     let weights = |calls: [u64; 3]| {
         let statements = calls.map(|calls| seen("SELECT f()", calls)).to_vec();
         let picked = pick(source(PlaceholderStyle::Dollar, statements), &OPTIONS);
@@ -377,7 +377,7 @@ fn meaning(text: &str, marks: PlaceholderStyle) -> String {
 proptest! {
     /// Checks for any text that a selected statement has the same tokens as on the server, and that nothing leaves its place in the files.
     #[test]
-    fn hostile_texts_stay_texts(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24), colon in any::<bool>()) {
+    fn hostile_statement_texts_do_not_escape(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24), colon in any::<bool>()) {
         let marks = if colon { PlaceholderStyle::Colon } else { PlaceholderStyle::Dollar };
         let text = format!("SELECT f() {}", pieces.concat());
         let picked = picked(marks, &[&text]);
@@ -399,7 +399,7 @@ proptest! {
 
     /// The same for digests, which are repaired: no panic, and Dyno's reader accepts every selected statement.
     #[test]
-    fn hostile_digests_stay_texts(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24)) {
+    fn hostile_statement_digests_do_not_escape(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24)) {
         let text = format!("SELECT f() {}", pieces.concat());
         let picked = picked(PlaceholderStyle::Question, &[&text]);
         if !picked.chosen.is_empty() {

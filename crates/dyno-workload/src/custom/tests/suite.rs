@@ -9,7 +9,7 @@ use crate::custom::{CustomWorkload, WorkloadChoice};
 const ENGINES: [&str; 4] = ["sqlite", "postgres", "mysql", "oracle"];
 
 #[test]
-fn every_group_of_the_catalogue_has_its_tests() {
+fn test_catalog_has_all_groups_with_unique_tests() {
     let tests = catalogue().unwrap();
     assert!(tests.len() >= 48, "{}", tests.len());
     let mut groups: Vec<&str> = tests.iter().map(|test| test.group.as_str()).collect();
@@ -29,7 +29,7 @@ fn every_group_of_the_catalogue_has_its_tests() {
 }
 
 #[test]
-fn every_test_of_the_catalogue_has_sql_for_each_engine_that_has_the_notion() {
+fn catalog_tests_have_sql_for_each_supported_engine() {
     for test in catalogue().unwrap() {
         let plan_value =
             |key: &str| test.plan.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
@@ -55,7 +55,7 @@ fn every_test_of_the_catalogue_has_sql_for_each_engine_that_has_the_notion() {
 }
 
 #[test]
-fn a_workload_inside_the_program_goes_by_its_name() {
+fn builtin_workload_is_read_by_its_name() {
     assert_eq!(CustomWorkload::read(Path::new("@tpcb")).unwrap().name(), "tpcb");
     assert_eq!(CustomWorkload::read(Path::new("@suite/cpu")).unwrap().name(), "suite_cpu");
     let fault = CustomWorkload::read(Path::new("@tcpb")).unwrap_err();

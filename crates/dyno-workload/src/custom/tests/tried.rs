@@ -7,7 +7,7 @@ use super::workload;
 use crate::custom::ActorStep;
 
 #[test]
-fn a_transaction_is_tried_again_with_the_same_values() {
+fn retried_transaction_uses_the_same_values() {
     let custom_workload = workload(
         "x = { uniform = [1, 1_000_000] }\ny = { uniform = [1, 1_000_000], per = \"statement\" }",
         "sql = \"SELECT :x, :y; SELECT :x, :y\"\nretries = 2",
@@ -24,7 +24,7 @@ fn a_transaction_is_tried_again_with_the_same_values() {
 }
 
 #[test]
-fn of_several_transactions_the_one_that_was_taken_back_is_tried_again() {
+fn retry_repeats_only_the_rolled_back_transaction() {
     let custom_workload = workload(
         "x = { uniform = [1, 1_000_000], per = \"statement\" }",
         r#"

@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_processor_reads_a_file_and_memory_stays_bounded() {
+    fn awr_reader_count_follows_cpus_with_bounded_memory() {
         assert_eq!(readers(8, 1_000), (8, LONG));
         assert_eq!(readers(8, 3), (3, LONG));
         assert_eq!(readers(128, 1_000), (128, AT_ONCE / 128));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cut_classes_have_their_names_back() {
+    fn truncated_wait_class_names_are_restored() {
         for (printed, name) in [
             ("Concurrenc", "Concurrency"),
             ("Conf", "Configuration"),

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_quotes_and_line_ends() {
+    fn csv_comments_quotes_and_line_ends_are_read() {
         let text = "\u{feff}# a comment, with commas\r\na, b,c\r\n\r\n1,\"x, \"\"y\"\"\nz\",\r\n# more\n2,,3";
         let (columns, lines) = read(text).unwrap();
         assert_eq!(columns, ["a", "b", "c"]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_says_where() {
+    fn invalid_csv_error_names_the_line() {
         for (text, part) in [
             ("", "names columns"),
             ("# only\n", "names columns"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_makes_reading_panic() {
+    fn gate_parser_never_panics_on_any_text() {
         // Every text of up to six of the significant characters.
         let letters = ['"', ',', '\n', '\r', '#', 'ä'];
         for length in 0..=6u32 {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn one_endless_line_is_refused_before_it_is_held() {
+    fn endless_csv_line_is_refused_early() {
         let endless = std::io::Read::chain("a,b\n1,\"".as_bytes(), std::io::repeat(b'x'));
         let mut table = Csv::open(endless, b',').unwrap();
         let error = table.next().unwrap_err().to_string();

@@ -37,7 +37,7 @@ fn rates(text: &str, args: &DialectArgs) -> Result<Vec<(u32, f64)>, String> {
 }
 
 #[test]
-fn separator_and_decimal_mark_are_those_of_the_whole_table() {
+fn separator_and_decimal_mark_are_detected_for_whole_table() {
     let auto = DialectArgs::default();
     for (text, rate) in [
         ("Threads;TPS;p95\n8;1234,5;3,21\n", 1234.5),
@@ -58,7 +58,7 @@ fn separator_and_decimal_mark_are_those_of_the_whole_table() {
 }
 
 #[test]
-fn number_with_two_meanings_is_refused_until_an_option_decides() {
+fn ambiguous_number_is_refused_until_option_decides() {
     let auto = DialectArgs::default();
     for text in ["Threads;TPS\n8;1.234\n", "Threads\tTPS\n8\t1,234\n", "Threads,TPS\n8,\"1,234\"\n"] {
         let error = rates(text, &auto).unwrap_err();
@@ -77,7 +77,7 @@ fn number_with_two_meanings_is_refused_until_an_option_decides() {
 }
 
 #[test]
-fn date_with_two_meanings_is_refused_until_the_column_or_an_option_decides() {
+fn ambiguous_date_needs_column_evidence_or_option() {
     let started = |text: &str, args: &DialectArgs| {
         read(text, &["Start=started_at", "TPS=ops_per_s"], args)
             .map(|records| records[0].started_at.chars().take(16).collect::<String>())
@@ -99,7 +99,7 @@ fn date_with_two_meanings_is_refused_until_the_column_or_an_option_decides() {
 }
 
 #[test]
-fn keys_of_the_plan_are_numbers_in_the_same_dialect() {
+fn imported_plan_keys_use_the_number_dialect_of_the_file() {
     let records = read(
         "Time;TPS;updates\n180,5;12,5;1.000\n",
         &["TPS=ops_per_s", "Time=seconds", "updates=workload.work_unit"],

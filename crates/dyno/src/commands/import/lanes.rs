@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_in_the_order_in_which_they_were_read() {
+    fn imported_records_keep_their_read_order() {
         for count in [0, 1, CHUNK, 3 * CHUNK + 1, 40 * CHUNK] {
             let mut ids = Vec::new();
             let store = |packed: &PackedRecord| {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fails_is_the_one_that_is_told_and_nobody_waits_for_ever() {
+    fn import_lane_failure_is_reported_without_deadlock() {
         let endless = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| records().try_for_each(put);
         let full = each_packed(endless, |_| Err(anyhow::anyhow!("the disk is full"))).unwrap_err();
         assert_eq!(full.to_string(), "the disk is full");

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_are_read() {
+    fn column_mapping_is_parsed() {
         for (text, column, field, target) in [
             ("jobs=sessions", "jobs", MappedField::Sessions, None),
             ("ops=ops@pdb1", "ops", MappedField::Ops, Some("pdb1")),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_says_why() {
+    fn invalid_column_mapping_error_states_the_reason() {
         for (text, part) in [
             ("x", "no = in it"),
             ("x=tpcc", "has no unit"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_makes_reading_panic() {
+    fn gate_parser_never_panics_on_any_text() {
         let parts = ["", "=", ":", "@", "a", "ops", "µs", "sessions", "."];
         for code in 0..parts.len().pow(5) {
             let text: String =

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn date_with_the_year_last_is_read_by_its_order_of_day_and_month() {
+    fn date_with_year_last_follows_day_month_order() {
         let style = |order| MomentStyle { zone: Some(TimeZone::UTC), order: Some(order) };
         let read = |text, order| moment(text, &style(order)).map(|moment| moment.to_string());
         assert_eq!(read("1/7/2020 20:01", DateOrder::MonthDay).unwrap(), "2020-01-07T20:01:00Z");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_the_usual_exports() {
+    fn timestamps_of_common_exports_are_read() {
         let utc = style(TimeZone::UTC);
         for text in [
             "25.11.2026 08:00",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_one_meaning_is_refused() {
+    fn ambiguous_or_invalid_timestamp_is_refused() {
         let no_zone = MomentStyle::default();
         assert!(seconds("2026-11-25 08:00:00", &no_zone).unwrap_err().contains("no time zone"));
         for wrong in [

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_is_read_by_the_decimal_mark_of_its_table() {
+    fn number_is_parsed_by_decimal_mark_of_its_table() {
         for (cell, by_point, by_comma) in [
             ("1234", Some(1234.0), Some(1234.0)),
             ("-12.5", Some(-12.5), None),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn cell_shows_the_decimal_mark_unless_it_is_two_numbers() {
+    fn decimal_mark_is_detected_unless_number_is_ambiguous() {
         for (cell, evidence) in [
             ("1234", None),
             ("1 234", None),

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_become_records_when_names_come_again() {
+    fn pairs_import_starts_new_record_at_repeated_name() {
         let records = read("tool: x\nthreads: 8\ntps: 100\n\nthreads: 16\ntps: 190", ':').unwrap();
         let cells = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
         assert_eq!(records, [(2, cells(["100", "8"])), (5, cells(["190", "16"]))]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn record_with_other_names_is_refused_not_shifted() {
+    fn pairs_record_with_changed_names_is_refused() {
         let text = "threads=8\ntps=1\nthreads=9\nthreads=10\ntps=3\n";
         assert!(read(text, '=').unwrap_err().contains("line 3"));
         assert!(read("tps,100,200\n", ',').unwrap_err().contains("more than one value"));

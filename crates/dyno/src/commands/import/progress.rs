@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_has_the_time_that_is_left_once_the_total_is_known() {
+    fn progress_shows_time_left_once_total_is_known() {
         let elapsed = Duration::from_secs(10);
         assert_eq!(words("read", 1_200, None, elapsed), "1,200 records read");
         let line = words("stored", 1_000, Some(3_000), elapsed);

@@ -26,7 +26,7 @@ impl Seek for Counted {
 /// In a table of any length, each pass reads each line once, each distinct setting builds one plan, and only
 /// one line is in memory.
 #[test]
-fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
+fn import_work_per_line_is_independent_of_table_length() {
     let maps =
         ["s=sessions", "ops=ops_per_s", "reads=logical_reads_per_s@pdb1"].map(|map| map.parse().unwrap());
     for count in [100, 2_000] {
@@ -59,7 +59,7 @@ fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
 }
 
 #[test]
-fn records_of_a_line_share_all_but_names_moments_and_figures() {
+fn records_of_one_line_differ_only_in_name_time_and_figures() {
     let maps =
         ["ops=ops_per_s", "a=logical_reads_per_s@a", "b=logical_reads_per_s@b", "t=seconds", "l=label"]
             .map(|map| map.parse().unwrap());
@@ -95,7 +95,7 @@ fn records_of_a_line_share_all_but_names_moments_and_figures() {
 
 /// The plan is read back once for all lines that share it; a file name must not break that.
 #[test]
-fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
+fn record_is_readable_for_any_import_file_name() {
     for file in
         ["a b.csv", "a?b=c&d.csv", "ä#%41:@[x]//.csv", "sqlite:x.csv", "..", "\u{1b}[31m.csv", "\"\\.csv"]
     {
@@ -122,7 +122,7 @@ fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
 }
 
 #[test]
-fn more_lines_than_a_second_has_names_have_names_of_their_own() {
+fn import_names_stay_unique_within_one_second() {
     let names: std::collections::BTreeSet<String> =
         (0..200_000).map(|index| name(Timestamp::UNIX_EPOCH, index, 0x7f3a)).collect();
     assert_eq!(names.len(), 200_000);

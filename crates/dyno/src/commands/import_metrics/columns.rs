@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_values_and_columns_of_metrics() {
+    fn metrics_csv_layout_is_detected_as_long_or_wide() {
         let MetricTableLayout::Long(columns) =
             of(&["Timestamp,MetricName,Average,Maximum,p99.9,Unit"]).unwrap()
         else {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_something_else_are_refused() {
+    fn metric_files_with_unsuitable_columns_are_refused() {
         for lines in
             [&["a"][..], &["value,unit"], &["time,timestamp,value"], &["time"], &["Statistic,Average"]]
         {

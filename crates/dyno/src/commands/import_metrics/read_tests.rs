@@ -17,7 +17,7 @@ fn key(name: &str, instance: &str, statistic: &str) -> MetricKey {
 }
 
 #[test]
-fn one_row_for_each_value() {
+fn metrics_csv_with_one_value_per_row_is_read() {
     let all = of("\u{feff}time,metric,statistic,value,unit,instance,period\r\n\
                   2026-11-25T08:01:00Z,CPUUtilization,Average,12.5,Percent,db1,60\r\n\
                   2026-11-25T08:00:00Z,CPUUtilization,Average,10,Percent,db1,60\r\n\
@@ -31,7 +31,7 @@ fn one_row_for_each_value() {
 }
 
 #[test]
-fn a_column_for_each_statistic_or_each_metric() {
+fn metric_csv_columns_may_be_statistics_or_metrics() {
     let options = MetricReadOptions {
         moments: MomentStyle { zone: None, order: None },
         metric: Some("ReadIOPS".into()),
@@ -52,7 +52,7 @@ fn a_column_for_each_statistic_or_each_metric() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn metric_file_errors_name_the_line() {
     for (text, words) in [
         ("", "line 1: there is no line with a time"),
         ("time,value\n", "no line with a time"),
@@ -91,7 +91,7 @@ fn what_is_wrong_is_said_with_its_line() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "(time|Label|metric|value|unit|,|\n|\"|2026-11-25T08:00:00Z|1795593600|[0-9.eE+-]{1,6}|\\PC{0,5}){0,40}") {
+    fn host_spec_parser_survives_any_text(text in "(time|Label|metric|value|unit|,|\n|\"|2026-11-25T08:00:00Z|1795593600|[0-9.eE+-]{1,6}|\\PC{0,5}){0,40}") {
         if let Ok(all) = of(&text) {
             for values in all.values() {
                 prop_assert!(values.points.iter().all(|(at_s, value)| at_s.is_finite() && value.is_finite()));
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_back(
+    fn written_metrics_csv_reads_back(
         values in prop::collection::btree_map((0usize..3, 0i64..2_000_000), -1e12f64..1e12, 1..50),
         wide in any::<bool>(),
         offset in -14i64..=14,
@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn values_of_another_dialect_are_read_with_its_options() {
+fn csv_with_other_separator_and_decimal_mark_is_read() {
     let options = MetricReadOptions {
         separator: b';',
         decimal: Some(DecimalMark::Comma),

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_of_periods_that_are_wholly_in_the_window() {
+    fn imported_metric_summary_uses_periods_fully_in_window() {
         // Periods from 940, 1000, 1060, 1120 and 1180 on: the second and third lie within it, and the first
         // only overlaps it.
         let metric = settled(
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_value_is_in_the_window_or_outside_of_it(
+        fn imported_values_are_either_inside_or_outside_window(
             times in prop::collection::btree_set(0u32..2_000, 1..60),
             told_s in prop::option::of(1.0f64..400.0),
         ) {

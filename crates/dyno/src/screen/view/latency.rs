@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operation_is_in_one_band() {
+    fn screen_latency_bands_cover_every_operation() {
         let times = [(900, 3), (1_000, 2), (150_000, 90), (4_000_000, 4), (200_000_000_000, 1)];
         let all = bands(times.into_iter(), 40);
         assert_eq!((all[0], all[7]), ((Some(1), 5), (Some(200), 90)));

@@ -31,7 +31,7 @@ fn assert_others_are_named(record: &Value) {
 }
 
 #[test]
-fn sqlite_is_part_of_this_program_and_burners_are_not() {
+fn sqlite_cpu_counts_as_own_and_burners_as_others() {
     let desk = TestEnv::new();
     let record = run_beside_burners(&format!("sqlite:{}", desk.file("bench.db").display()));
     assert_others_are_named(&record);
@@ -41,7 +41,7 @@ fn sqlite_is_part_of_this_program_and_burners_are_not() {
 }
 
 #[test]
-fn the_processes_of_postgres_are_no_others() {
+fn postgres_processes_are_not_background_activity() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let record = run_beside_burners(&server.url());
@@ -51,7 +51,7 @@ fn the_processes_of_postgres_are_no_others() {
 }
 
 #[test]
-fn the_process_of_mysql_and_mariadb_is_no_other() {
+fn mysql_and_mariadb_process_is_not_background_activity() {
     for version in MySql::available() {
         // Two servers started at the same time are distinguished by the file with the process number.
         let (server, twin) = (MySql::start(&version, &[]), MySql::start(&version, &[]));

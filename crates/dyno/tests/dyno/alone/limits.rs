@@ -54,7 +54,7 @@ fn is_starved(desk: &TestEnv) -> bool {
 }
 
 #[test]
-fn a_device_that_lets_little_pass() {
+fn throttled_device_is_named_as_limit() {
     let desk = TestEnv::new();
     let Some(throttle) = Throttle::limit_reads("SQLite limited by its device", desk.path(), 500) else {
         return;
@@ -71,7 +71,7 @@ fn a_device_that_lets_little_pass() {
 }
 
 #[test]
-fn a_log_on_a_device_that_lets_little_pass() {
+fn throttled_log_device_is_named_as_commit_limit() {
     let server = Postgres::start(&newest_postgres(), &[("wal_sync_method", "fdatasync")]);
     let scenario = "PostgreSQL limited by its commits";
     let Some(throttle) = Throttle::limit_writes(scenario, &server.data_dir(), 100) else { return };
@@ -92,7 +92,7 @@ fn a_log_on_a_device_that_lets_little_pass() {
 }
 
 #[test]
-fn a_server_with_little_processor_time() {
+fn server_cpu_quota_is_named_as_limit() {
     let Some(group) = cpu_quota("PostgreSQL with a quota", 0.2) else { return };
     let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
     let (desk, url) = (TestEnv::new(), server.url());
@@ -104,7 +104,7 @@ fn a_server_with_little_processor_time() {
 }
 
 #[test]
-fn a_client_with_little_processor_time() {
+fn client_cpu_quota_is_named_as_limit() {
     let Some(group) = cpu_quota("a client with a quota", 0.15) else { return };
     let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
     let (desk, url) = (TestEnv::new(), server.url());
@@ -117,7 +117,7 @@ fn a_client_with_little_processor_time() {
 }
 
 #[test]
-fn one_processor() {
+fn server_on_one_processor_is_limited_by_cpu() {
     let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
     let (desk, url) = (TestEnv::new(), server.url());
     assert_success(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
@@ -176,7 +176,7 @@ fn limit_of_one_row(url: &str, desk: &TestEnv, sessions: &str) -> String {
 }
 
 #[test]
-fn one_row_that_all_want() {
+fn contended_row_is_reported_as_row_lock_limit() {
     let server = Postgres::start(&newest_postgres(), &[]);
     let desk = load_one_row(&server.url());
     let limit = limit_of_one_row(&server.url(), &desk, "8");
@@ -187,7 +187,7 @@ fn one_row_that_all_want() {
 }
 
 #[test]
-fn a_table_that_somebody_locks() {
+fn table_lock_of_another_session_is_named_as_limit() {
     let server = Postgres::start(&newest_postgres(), &[]);
     let desk = load_one_row(&server.url());
     let somebody = "DO $$ BEGIN FOR i IN 1..40 LOOP
@@ -204,7 +204,7 @@ fn a_table_that_somebody_locks() {
 }
 
 #[test]
-fn a_long_way_and_what_cannot_be_told() {
+fn round_trips_are_named_as_limit_and_unsampled_limit_is_unknown() {
     let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
     let desk = TestEnv::new();
     let direct = server.url();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::common::TestEnv;
 
 #[test]
-fn the_page_cache_is_dropped_before_tests_of_storage_alone() {
+fn page_cache_is_dropped_before_storage_tests_only() {
     let Some(version) = Postgres::available().pop() else { return };
     let (desk, server) = (TestEnv::new(), Postgres::start(&version, &[]));
     let refused = desk.dyno(&["suite", "--drop-caches", "--database-only", "--target", &server.url()]);

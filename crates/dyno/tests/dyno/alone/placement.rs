@@ -40,14 +40,14 @@ fn check(desk: &TestEnv, url: &str) {
 }
 
 #[test]
-fn threads_are_placed_beside_the_processes_of_postgres() {
+fn thread_placement_works_with_postgres_processes() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     check(&TestEnv::new(), &server.url());
 }
 
 #[test]
-fn threads_are_placed_beside_the_threads_of_mysql_and_mariadb() {
+fn thread_placement_works_with_mysql_and_mariadb_threads() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         check(&TestEnv::new(), &server.url());
@@ -55,7 +55,7 @@ fn threads_are_placed_beside_the_threads_of_mysql_and_mariadb() {
 }
 
 #[test]
-fn nothing_is_placed_where_there_is_no_server() {
+fn processor_placement_is_skipped_without_server() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&[&["load", "--target", "sqlite:a.db"][..], &DATA].concat()).code, 0);
     let (placement, words) = run(&desk, "sqlite:a.db", "auto");

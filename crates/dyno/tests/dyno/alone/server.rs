@@ -9,7 +9,7 @@ use super::sweeps::{
 };
 
 #[test]
-fn a_throttled_server_shows_its_limit_and_what_it_waits_for() {
+fn throttled_server_shows_its_limit_and_waits() {
     let Some(version) = Postgres::available().into_iter().rfind(|version| version.major >= 16) else {
         return dyno_testbed::skip(
             "a server on a throttled device",

@@ -37,17 +37,17 @@ const LENGTHS: [&str; 2] = ["run.time=2s", "run.time=15s"];
 const ONLY: &str = "DYNO_ATTACKS";
 
 #[test]
-fn a_short_pass_of_attacks_on_sqlite_holds() {
+fn quick_attack_pass_on_sqlite_holds() {
     assert_quick_attacks_hold("sqlite");
 }
 
 #[test]
-fn a_short_pass_of_attacks_on_postgres_holds() {
+fn quick_attack_pass_on_postgres_holds() {
     assert_quick_attacks_hold("postgres");
 }
 
 #[test]
-fn a_short_pass_of_attacks_on_mysql_and_mariadb_holds() {
+fn quick_attack_pass_on_mysql_and_mariadb_holds() {
     assert_quick_attacks_hold("mysql");
 }
 
@@ -61,7 +61,7 @@ fn assert_quick_attacks_hold(engine: &str) {
 
 #[test]
 #[ignore = "takes minutes: make attacks"]
-fn every_attack_holds() {
+fn every_attack_is_repelled() {
     let (outcomes, seconds) = run_attacks("", &|_| true);
     let file = table::write(&outcomes, seconds);
     let failed = outcomes.iter().filter(|outcome| !outcome.misses.is_empty()).count();

@@ -165,7 +165,7 @@ fn number(record: &Value, path: &str) -> i64 {
 }
 
 #[test]
-fn a_figure_that_is_one_off_is_seen() {
+fn off_by_one_figure_is_detected() {
     let reading = |updates: i64, of_server: i64| DatabaseReading {
         updates,
         rows: ROWS,

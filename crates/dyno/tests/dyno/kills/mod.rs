@@ -35,17 +35,17 @@ const COUNT_DEFAULT: u64 = 200;
 const ONLY: &str = "DYNO_FAULTS_ONLY";
 
 #[test]
-fn a_short_pass_of_kills_on_sqlite() {
+fn quick_kill_pass_on_sqlite_holds() {
     run_short_pass(Engine::Sqlite);
 }
 
 #[test]
-fn a_short_pass_of_kills_on_postgres() {
+fn quick_kill_pass_on_postgres_holds() {
     run_short_pass(Engine::Postgres);
 }
 
 #[test]
-fn a_short_pass_of_kills_on_mariadb() {
+fn quick_kill_pass_on_mariadb_holds() {
     run_short_pass(Engine::MariaDb);
 }
 

@@ -162,12 +162,12 @@ fn assert_killed_study_cleans_up(scenario: &str, kills: u64, run: bool) {
 }
 
 #[test]
-fn killed_at_random_moments_it_leaves_no_mount_no_loop_device_and_no_setting() {
+fn killed_study_leaves_no_mount_loop_device_or_setting() {
     assert_killed_study_cleans_up("study-kills", 4, false);
 }
 
 #[test]
 #[ignore = "takes minutes: make faults"]
-fn killed_at_twenty_random_moments_with_runs_it_leaves_nothing() {
+fn study_with_runs_killed_twenty_times_leaves_nothing() {
     assert_killed_study_cleans_up("study-kills-long", 20, true);
 }

@@ -57,7 +57,7 @@ fn leftover_files(desk: &TestEnv) -> Vec<String> {
 }
 
 #[test]
-fn every_ready_study_has_plans_that_can_be_run() {
+fn ready_studies_have_valid_plans() {
     let desk = TestEnv::new();
     for ready in dyno_plan::study::READY_STUDIES {
         let output = run_study(&desk, &["plan", ready.name]);
@@ -66,7 +66,7 @@ fn every_ready_study_has_plans_that_can_be_run() {
 }
 
 #[test]
-fn a_plan_shows_every_command_and_runs_none_and_a_study_runs_none_before_it_was_agreed_to() {
+fn study_runs_no_command_for_plan_or_before_consent() {
     let desk = env_with_study(TRACED);
     let plan = run_study(&desk, &["plan", "study.toml"]);
     assert_eq!(plan.code, 0, "{plan:#?}");
@@ -94,7 +94,7 @@ fn a_plan_shows_every_command_and_runs_none_and_a_study_runs_none_before_it_was_
 }
 
 #[test]
-fn variants_are_measured_by_turns_and_put_back_and_said_what_they_are_worth() {
+fn study_measures_variants_in_blocks_and_reverts_each() {
     let text = TRACED.replace("[study]", "[study]\nagain = true");
     let desk = env_with_study(&text);
     let outputs = ["-o", "a.html", "-o", "a.md", "-o", "a.csv"];
@@ -143,7 +143,7 @@ fn variants_are_measured_by_turns_and_put_back_and_said_what_they_are_worth() {
 }
 
 #[test]
-fn what_fails_is_put_back_in_reverse_order_and_what_fails_twice_is_left_out() {
+fn failed_variant_is_reverted_in_reverse_order_and_then_skipped() {
     let text = TRACED.replace("test -f $STUDY/two && echo both are there", "echo it is not; false");
     let desk = env_with_study(&text);
     let output = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
@@ -159,7 +159,7 @@ fn what_fails_is_put_back_in_reverse_order_and_what_fails_twice_is_left_out() {
 }
 
 #[test]
-fn what_cannot_be_put_back_stops_the_study_and_is_tried_again_first() {
+fn failed_revert_stops_the_study_and_is_retried_first() {
     let text = TRACED.replace("rm -f $STUDY/one\"", "test ! -f $HERE/stuck && rm -f $STUDY/one\"");
     let desk = env_with_study(&text);
     desk.write("stuck", "");
@@ -185,7 +185,7 @@ fn what_cannot_be_put_back_stops_the_study_and_is_tried_again_first() {
 }
 
 #[test]
-fn ctrl_c_puts_everything_back_and_the_study_goes_on_after_it() {
+fn study_ctrl_c_reverts_settings_and_can_resume() {
     // The first leg of the traced variant waits until it is stopped.
     let text = TRACED.replace("verify = [\"test", "verify = [\"test -f $HERE/go || sleep 600; test");
     let desk = env_with_study(&text);
@@ -209,7 +209,7 @@ fn ctrl_c_puts_everything_back_and_the_study_goes_on_after_it() {
 }
 
 #[test]
-fn data_that_the_study_did_not_load_is_not_dropped() {
+fn study_does_not_drop_data_it_did_not_load() {
     let desk = env_with_study(&TRACED.replace("sqlite:${STUDY}/bench.db", "sqlite:bench.db"));
     let load = desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=100 blocks"]);
     assert_eq!(load.code, 0, "{load:#?}");

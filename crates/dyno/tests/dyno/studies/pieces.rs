@@ -49,7 +49,7 @@ fn run_kernel_piece(desk: &TestEnv, args: &str) -> CommandOutput {
 }
 
 #[test]
-fn a_kernel_is_found_in_the_menu_by_its_release() {
+fn kernel_release_is_found_in_boot_menu() {
     let desk = TestEnv::new();
     for (release, entry) in [
         ("6.12.1-amd64", "gnulinux-simple-1"),
@@ -78,7 +78,7 @@ fn a_kernel_is_found_in_the_menu_by_its_release() {
 
 /// Instead of an NFS client, a folder is mounted at another place.
 #[test]
-fn an_export_has_to_be_empty_and_nothing_of_others_is_taken_away() {
+fn export_must_be_empty_and_foreign_files_are_kept() {
     let desk = TestEnv::new();
     desk.write("study-nfs", piece("study-nfs"));
     let script = "

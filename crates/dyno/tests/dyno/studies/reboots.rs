@@ -19,7 +19,7 @@ fn fake_reboot(desk: &TestEnv, number: u32) {
 }
 
 #[test]
-fn a_variant_that_needs_a_reboot_waits_for_it() {
+fn variant_needing_a_reboot_waits_for_it() {
     let desk = env_with_study(&study_toml());
     let waits = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
     assert!(waits.code == 4 && waits.err.contains("must be restarted now"), "{waits:#?}");
@@ -51,7 +51,7 @@ fn a_variant_that_needs_a_reboot_waits_for_it() {
 
 /// The restart requested by a leg no longer counts after one more restart: another kernel may run by then.
 #[test]
-fn a_leg_that_is_cut_off_after_its_reboot_asks_for_another_one() {
+fn leg_interrupted_after_reboot_requests_another_reboot() {
     let waiting = "verify = [\"test -f $HERE/go || sleep 600; test";
     let desk = env_with_study(&study_toml().replace("verify = [\"test", waiting));
     assert_eq!(run_study(&desk, &["run", "study.toml", "--allow-hooks"]).code, 4);
@@ -96,7 +96,7 @@ impl Drop for Loop {
 
 /// After a restart, a disk's name may belong to another disk.
 #[test]
-fn a_device_that_is_another_disk_by_now_is_refused() {
+fn device_name_reassigned_to_another_disk_is_refused() {
     let scenario = "another-disk";
     let text =
         study_toml().replace("[target]", "devices = [\"${device}\"]\n[params]\ndevice = \"\"\n[target]");

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_times_that_people_say() {
+    fn time_axis_ticks_are_at_round_times() {
         assert_eq!(
             texts("2024-03-05T10:30", 3.0),
             ["10:30", "11:00", "11:30", "12:00", "12:30", "13:00", "13:30"]
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_few_and_within() {
+    fn time_axis_ticks_are_few_and_within_range() {
         for minute in (0..500_000).step_by(4_999) {
             let first = jiff::civil::date(2024, 1, 1).at(0, 0, 0, 0).checked_add(minute.minutes()).unwrap();
             for hours in (0..40).map(|power| 0.01 * 1.5f64.powi(power)) {

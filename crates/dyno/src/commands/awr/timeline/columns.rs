@@ -14,7 +14,7 @@ mod tests {
     use dyno_awr::timeline::MEASURES;
 
     #[test]
-    fn tables_show_the_figures_that_their_heads_name() {
+    fn timeline_columns_match_their_headings() {
         let columns = [ACTIVE, CPU, UNACCOUNTED, READS, WRITES, READ_MS].map(|at| MEASURES[at].column);
         assert_eq!(columns, ["aas", "cpu_busy_pct", "unaccounted_pct", "read_iops", "write_iops", "read_ms"]);
     }

@@ -22,7 +22,7 @@ const SYSBENCH: &str = "sysbench 1.0.20 (using system LuaJIT 2.1.0)\n\nRunning t
     max:  120.33\n         95th percentile:  21.89\n         sum:  95981.33\n";
 
 #[test]
-fn sysbench_result_is_read_without_its_progress() {
+fn sysbench_result_is_read_apart_from_progress_lines() {
     let (tool, runs) = read(&format!("{SYSBENCH}{}", SYSBENCH.replace("threads: 16", "threads: 32")));
     assert_eq!((tool, runs.len()), ("sysbench", 2));
     assert_eq!((runs[0].sessions, runs[1].sessions, runs[0].seconds), (Some(16), Some(32), Some(6.0089)));
@@ -38,7 +38,7 @@ const PGBENCH: &str = "pgbench (16.2)\nprogress: 5.0 s, 900.0 tps, lat 9.0 ms st
     latency stddev = 2.1 ms\ntps = 1031.7 (without initial connection time)\n";
 
 #[test]
-fn pgbench_result_is_read_of_old_and_new_versions() {
+fn pgbench_results_of_old_and_new_versions_are_read() {
     let (tool, runs) = read(PGBENCH);
     assert_eq!((tool, runs[0].sessions, runs[0].seconds), ("pgbench", Some(8), Some(60.0)));
     assert_eq!(values(&runs[0], ["ops_per_s", "service_mean_us"]), [1031.7, 7755.0]);
@@ -54,7 +54,7 @@ fn pgbench_result_is_read_of_old_and_new_versions() {
 }
 
 #[test]
-fn pgbench_log_gives_exact_rates_and_is_refused_where_parts_are_missing() {
+fn pgbench_log_gives_exact_rates_and_refuses_missing_parts() {
     let line = |client: u32, number: u32, latency: u32, at_us: u32| {
         format!("{client} {number} {latency} 0 1700000000 {at_us:06}\n")
     };
@@ -74,7 +74,7 @@ fn pgbench_log_gives_exact_rates_and_is_refused_where_parts_are_missing() {
 }
 
 #[test]
-fn hammerdb_result_has_its_virtual_users_and_keeps_its_two_rates_apart() {
+fn hammerdb_result_has_users_and_separate_nopm_and_tpm() {
     let (tool, runs) = read(
         "Vuser 1:2 Active Virtual Users configured\nVuser 1:Timing test period of 5 in minutes\n\
          Vuser 1:TEST RESULT : System achieved 5390 NOPM from 16373 MySQL TPM\n",
@@ -99,7 +99,7 @@ fn go_tpc_result_has_all_classes() {
 }
 
 #[test]
-fn benchbase_summary_is_read_and_other_json_is_not() {
+fn only_benchbase_summary_json_is_read() {
     let (tool, runs) = read(
         r#"{"Start timestamp (milliseconds)": 1700000000000, "Elapsed Time (nanoseconds)": 60000000000, "DBMS Type": "POSTGRES", "Benchmark Type": "tpcc",
             "terminals": "8", "scalefactor": "1", "Latency Distribution": {"Median Latency (microseconds)": 900, "95th Percentile Latency (microseconds)": 1500},

@@ -7,12 +7,12 @@ use crate::common::TestEnv;
 use crate::common::throttle::Throttle;
 
 #[test]
-fn reads_of_a_slow_device_reach_its_limit_and_no_more() {
+fn slow_device_read_limit_is_found() {
     assert_limit_is_found(500);
 }
 
 #[test]
-fn reads_of_a_faster_device_reach_its_limit_and_no_more() {
+fn faster_device_read_limit_is_found() {
     assert_limit_is_found(2_000);
 }
 
