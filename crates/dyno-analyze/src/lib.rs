@@ -17,6 +17,7 @@ pub mod bracket;
 pub mod capacity;
 pub mod compare;
 pub mod conclusion;
+pub mod database_report;
 pub mod differences;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

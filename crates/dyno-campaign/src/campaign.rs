@@ -97,7 +97,8 @@ pub struct CampaignOutcome {
     pub skipped: u32,
     /// The worst status of a run; valid if there was none.
     pub worst: Status,
-    /// The records of all runs in order of time; of several runs at one place, the last.
+    /// The records of all runs in order of time; of several runs with the same point, repeat and side, the
+    /// last.
     pub records: Vec<RunRecord>,
     /// The conclusion; absent if nothing was measured.
     pub conclusion: Option<Conclusion>,
@@ -310,7 +311,8 @@ impl Campaign<'_> {
     }
 }
 
-/// Returns the records of a campaign's runs in order of time; of several runs at one place, the last.
+/// Returns the records of a campaign's runs in order of time; of several runs with the same point, repeat and
+/// side, the last.
 pub(crate) fn records(repository: &Repository, id: &str) -> Result<Vec<RunRecord>, Error> {
     let mut records: Vec<RunRecord> = Vec::new();
     for run in repository.runs_of_sweep(id)? {

@@ -37,7 +37,7 @@ pub fn tell(lead: &CampaignContext<'_>, plan: &Plan) {
 /// Reports the commands of `plan`, and asks for consent to those that come from a file.
 ///
 /// # Errors
-/// Consent was not given before, and nobody can be asked or the answer is no.
+/// Consent was not given before, and the user refuses or cannot be asked.
 pub(crate) fn require_command_consent(lead: &CampaignContext<'_>, plan: &Plan) -> Result<(), Error> {
     let is_own = |name: &str| lead.consent.own.iter().any(|own| own == name);
     let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_own(name)).collect();

@@ -28,7 +28,6 @@ pub struct KnownTarget {
 ///
 /// # Errors
 /// The engine is unknown, or a workload cannot be read.
-/// There is no such engine, or a workload cannot be read.
 pub fn describe(
     engines: EngineRegistry,
     plan: &Plan,

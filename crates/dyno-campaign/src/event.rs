@@ -14,7 +14,7 @@ use crate::error::Error;
 pub trait Listener: Sync {
     fn event(&self, event: CampaignEvent);
 
-    /// Returns the password for `url`, whose server requires one; `None` if nobody can be asked.
+    /// Returns the password for `url`, whose server requires one; `None` if the user cannot be asked.
     ///
     /// # Errors
     /// Asking the user failed.

@@ -6,6 +6,7 @@ use dyno_plan::{Plan, keys};
 use dyno_record::{PartOf, RunRecord};
 
 use crate::campaign_context::CampaignContext;
+use crate::database_reports::WindowReporters;
 use crate::error::HookError;
 use crate::event::{CampaignEvent, HookEvent};
 use crate::shell::{Shell, ShellExit, ShellOutcome};
@@ -40,6 +41,8 @@ impl<'a> HookRun<'a> {
 pub(crate) struct HookedRunWatch<'a> {
     pub(crate) lead: &'a CampaignContext<'a>,
     pub(crate) hooked: Option<HookRun<'a>>,
+    /// The database's own snapshots, taken around the window.
+    pub(crate) reporters: Option<&'a WindowReporters>,
 }
 
 impl RunListener for HookedRunWatch<'_> {
@@ -51,6 +54,18 @@ impl RunListener for HookedRunWatch<'_> {
         let Some(of) = &self.hooked else { return Ok(()) };
         let command = of.plan.hooks.pre.as_deref();
         run("pre", command, of, &self.lead.cancel, self.lead).map_err(|error| error.to_string())
+    }
+
+    fn window_begins(&self) {
+        if let Some(reporters) = self.reporters {
+            reporters.begin(self.lead);
+        }
+    }
+
+    fn window_ended(&self) {
+        if let Some(reporters) = self.reporters {
+            reporters.end(self.lead);
+        }
     }
 
     fn drained(&self) -> Result<(), String> {

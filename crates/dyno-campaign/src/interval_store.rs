@@ -132,6 +132,14 @@ impl RunListener for SeriesKeeper<'_> {
         self.inner.connected()
     }
 
+    fn window_begins(&self) {
+        self.inner.window_begins();
+    }
+
+    fn window_ended(&self) {
+        self.inner.window_ended();
+    }
+
     fn drained(&self) -> Result<(), String> {
         self.inner.drained()
     }

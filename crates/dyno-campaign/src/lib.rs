@@ -8,24 +8,25 @@
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `lead`, `event`, `error` | the caller's context, its events, and errors |
-//! | `told` | events as lines of a file that another program reads |
+//! | `campaign_context`, `event`, `error` | the caller's context, its events, and errors |
+//! | `event_log` | events as lines of a file that another program reads |
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | preparation before a run: targets, locks, data |
-//! | `measure`, `hooks`, `shell`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
+//! | `measure`, `hooks`, `shell`, `interval_store`, `row_cleanup`, `database_reports`, `awr_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | the runs of a campaign; `sweep`, `search`, `soak`, `ab` and `suite` decide which run comes next and conclude |
 //! | `study` | variants of the platform, interleaved: applied, verified, measured, reverted, with a journal |
 //! | `calibrate` | stored raw limits of machines |
 //! | `watch` | observes a running database without any load |
 //! | `check`, `drop`, `prove` | checks of targets, removal of data, proofs |
 //! | `accept`, `accept_mask` | acceptance tests of an engine on a server, and their masked report |
-//! | `own`, `own_data`, `described` | custom workloads, their SQL, and the tables that they describe |
-//! | `seen` | statements that a target has executed, as a draft of a workload |
+//! | `custom_workloads`, `custom_data`, `described` | custom workloads, their SQL, and the tables that they describe |
+//! | `executed_statements` | statements that a target has executed, as a draft of a workload |
 //! | `select`, `conclusions`, `compare` | selects stored runs, reads their conclusions, and compares them |
 //! | `consent`, `writes`, `files` | consent for commands and for writes to foreign data; files written atomically |
 
 pub mod ab;
 mod accept;
 mod accept_mask;
+pub mod awr_report;
 mod bulk;
 pub mod calibrate;
 mod campaign;

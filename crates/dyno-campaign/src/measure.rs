@@ -11,13 +11,14 @@ use dyno_record::{InvariantResult, PartOf, Repository, RunRecord, StartedRun, St
 use dyno_workload::custom::CustomWorkload;
 
 use crate::campaign_context::CampaignContext;
+use crate::database_reports::WindowReporters;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
 use crate::hooks::{self, HookRun, HookedRunWatch};
 use crate::interval_store::{self, SeriesKeeper};
 use crate::ready::{PreparedCampaign, require_data};
 use crate::room::DataLoadPolicy;
-use crate::{bulk, data, database_reports, expectations, files, hosts, invariants, names, row_cleanup};
+use crate::{bulk, data, expectations, files, hosts, invariants, names, row_cleanup};
 
 impl PreparedCampaign<'_> {
     /// Executes one run of the plan, and returns its stored record.
@@ -27,6 +28,7 @@ impl PreparedCampaign<'_> {
         for reached in &self.targets.all {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
+        let reporters = WindowReporters::new(reporters);
         let workloads = self.workloads.clone();
         bulk::empty_tables(self.lead, &self.targets, &workloads)?;
         let invariants_before = invariants::read_before_run(self.lead, &self.targets, &workloads)?;
@@ -41,8 +43,8 @@ impl PreparedCampaign<'_> {
         );
         let hooked =
             HookRun { id: Some(&started_run.id), ..HookRun::of(&self.plan, started_run.part_of.as_ref()) };
-        let driven =
-            self.drive(&started_run, Vec::new(), &HookedRunWatch { lead: self.lead, hooked: Some(hooked) });
+        let watch = HookedRunWatch { lead: self.lead, hooked: Some(hooked), reporters: Some(&reporters) };
+        let driven = self.drive(&started_run, Vec::new(), &watch);
         self.is_checked = false;
         let (mut record, left) = driven?;
         for (facts, expected) in record.workloads_mut().zip(expected) {
@@ -50,23 +52,16 @@ impl PreparedCampaign<'_> {
         }
         let is_asked =
             invariants_before.iter().any(|asked| !asked.is_empty()) || bulk::has_bulk_load(&workloads);
-        let measured = is_asked.then(|| record.clone());
+        let measured = (is_asked || !reporters.is_empty()).then(|| record.clone());
         for (facts, asked) in record.workloads_mut().zip(&invariants_before) {
             facts.invariants.clone_from(asked);
         }
         let mut record = self.judge_and_store(record, left)?;
         if let Some(measured) = measured {
-            record = self.complete_with_invariants(measured, &workloads, invariants_before)?;
+            let asked = is_asked.then_some((workloads.as_slice(), invariants_before));
+            record = self.complete(measured, asked, reporters)?;
         }
         self.run_totals = (self.run_totals.0 + 1, Some(record.status));
-        for (at, reporter) in (1..).zip(reporters) {
-            let Some(reporter) = reporter else { continue };
-            let name = match self.targets.is_several() {
-                true => format!("{}-{at}", record.id),
-                false => record.id.clone(),
-            };
-            database_reports::store_reports(reporter, &name, self.repository.path(), self.lead);
-        }
         let record = Arc::new(record);
         self.lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
         Ok(record)
@@ -83,22 +78,26 @@ impl PreparedCampaign<'_> {
         })
     }
 
-    /// Queries the invariants again, now that the record is stored; audits `measured` with the results and
-    /// stores it.
-    fn complete_with_invariants(
+    /// Queries the invariants again and reads the database's own reports, now that the record is stored; audits
+    /// `measured` with the results and stores it.
+    fn complete(
         &self,
         mut measured: RunRecord,
-        workloads: &[Arc<CustomWorkload>],
-        mut invariants_by_workload: Vec<Vec<InvariantResult>>,
+        asked: Option<(&[Arc<CustomWorkload>], Vec<Vec<InvariantResult>>)>,
+        reporters: WindowReporters,
     ) -> Result<RunRecord, Error> {
-        // Done first, because the time until the loaded data is on disk is measured.
-        bulk::finish_bulk_load(self.lead, &self.targets, workloads, &mut measured)?;
-        let took =
-            invariants::read_after_run(self.lead, &self.targets, workloads, &mut invariants_by_workload)?;
-        for (facts, asked) in measured.workloads_mut().zip(invariants_by_workload) {
-            facts.invariants_s = (!asked.is_empty()).then_some(took.as_secs_f64());
-            facts.invariants = asked;
+        if let Some((workloads, mut invariants_by_workload)) = asked {
+            // Done first, because the time until the loaded data is on disk is measured.
+            bulk::finish_bulk_load(self.lead, &self.targets, workloads, &mut measured)?;
+            let took =
+                invariants::read_after_run(self.lead, &self.targets, workloads, &mut invariants_by_workload)?;
+            for (facts, asked) in measured.workloads_mut().zip(invariants_by_workload) {
+                facts.invariants_s = (!asked.is_empty()).then_some(took.as_secs_f64());
+                facts.invariants = asked;
+            }
         }
+        let report = reporters.store(&measured.id, self.repository.path(), self.lead);
+        measured.database_report = report.map(Box::new);
         dyno_analyze::judge(&mut measured);
         self.repository.amend(&measured)?;
         Ok(measured)

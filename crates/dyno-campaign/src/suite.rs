@@ -62,8 +62,8 @@ pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Opt
     let is_new = order.resumed.is_none();
     let mut ready =
         PreparedCampaign::new(lead, first, LockPurpose::Run, loading, |_| Ok(())).inspect_err(|_| {
-            // Removes what an incomplete load left, and returns the load's own error. Before a resumed suite the
-            // data may belong to others.
+            // Removes what an incomplete load left, and returns the load's own error. Before a resumed suite
+            // the data may belong to others.
             if is_new && !order.choice.keep {
                 drop(data::remove(&lead.without_cancel(), &order.there_before, &plans));
             }

@@ -20,7 +20,7 @@ const FILE: &str = "allowed-writes";
 /// version of a workload.
 ///
 /// # Errors
-/// Consent was not given before, and nobody can be asked or the answer is no.
+/// Consent was not given before, and the user refuses or cannot be asked.
 pub(crate) fn require_write_consent(
     lead: &CampaignContext<'_>,
     workloads: &[Arc<CustomWorkload>],
@@ -29,7 +29,7 @@ pub(crate) fn require_write_consent(
     for reached in &targets.all {
         for (at, own) in workloads.iter().enumerate() {
             let same = |other: &&Arc<CustomWorkload>| other.digest() == own.digest();
-            // Parts of one workload are asked about together.
+            // One question covers all parts of a workload.
             if !workloads[..at].iter().any(|other| same(&other)) {
                 let parts: Vec<&Arc<CustomWorkload>> = workloads[at..].iter().filter(same).collect();
                 reached.named(require_workload_consent(lead, own, &parts, reached.target.as_ref()))?;

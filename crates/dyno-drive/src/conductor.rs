@@ -1,4 +1,5 @@
-//! Leads a run through its phases: connect all, gate, warm-up, begin snapshot, window, end snapshot, stop, drain.
+//! Controls the phases of a run: connect all, gate, warm-up, begin snapshot, window, end snapshot, stop,
+//! drain.
 //!
 //! The conductor runs on the caller's thread. It waits only for bounded times, so a hanging server, a lost
 //! observer or Ctrl-C still leads to a record of what was measured.
@@ -36,7 +37,7 @@ const GATE_LEAD_NS: u64 = 60_000_000;
 /// The longest wait for sessions that have not started yet.
 const UNSTARTED_MAX: Duration = Duration::from_millis(500);
 
-/// Leads one run through its phases.
+/// Controls the phases of one run.
 pub(crate) struct Conductor<'a> {
     job: &'a DriveJob<'a>,
     watch: &'a dyn RunListener,
@@ -105,7 +106,7 @@ impl<'a> Conductor<'a> {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Leads the sessions from their connections to the end of the window.
+    /// Controls the sessions from connecting to the end of the window.
     pub(crate) fn conduct(
         &mut self,
         pool: &mut dyn WorkerPool,
@@ -131,7 +132,7 @@ impl<'a> Conductor<'a> {
             true => DriveOutcome::Interrupted,
             false => DriveOutcome::Failed(reason),
         })?;
-        // What the listener did meanwhile may have cost a session its connection.
+        // A session may have lost its connection while the listener was working.
         self.check_run(pool)?;
         pool.prepare_gate();
         let lead_ns = GATE_LEAD_NS + pool.lead_time_ns();
@@ -149,6 +150,8 @@ impl<'a> Conductor<'a> {
             self.profiler.open(self.now_ns(), warm_ns);
             pool.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
         }
+        self.watch.window_begins();
+        self.check_run(pool)?;
         self.begin_window(pool, warm_ns)?;
         let outcome = self.window(pool, collector);
         self.end_window(pool, collector, outcome.is_ok());
@@ -257,7 +260,7 @@ impl<'a> Conductor<'a> {
 
     /// Counts the rows that sessions inserted and left.
     fn count_leftover_rows(&mut self) {
-        // Several targets may lead to the same data, whose rows then belong to no single target.
+        // Several targets may reach the same data; its rows then belong to no single target.
         if self.job.has_several_targets() {
             return;
         }

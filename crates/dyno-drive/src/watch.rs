@@ -85,6 +85,12 @@ pub trait RunListener {
     /// The reason why the run must fail instead.
     fn connected(&self) -> Result<(), String>;
 
+    /// Called when the warm-up is over and the window is about to begin; sessions are at work until it returns.
+    fn window_begins(&self);
+
+    /// Called when the window has ended in time and its counters are read; sessions are still at work.
+    fn window_ended(&self);
+
     /// Called when the window is over and its sessions have ended, once for every run whose sessions had all
     /// connected.
     ///
@@ -103,6 +109,10 @@ impl RunListener for NoopRunListener {
     fn connected(&self) -> Result<(), String> {
         Ok(())
     }
+
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
 
     fn drained(&self) -> Result<(), String> {
         Ok(())

@@ -1,11 +1,24 @@
-//! Collects reports that a database makes about itself around a run, in addition to Dyno's figures.
+//! Collects reports that a database makes about itself around the window of a run, in addition to Dyno's
+//! figures.
 
 use crate::error::TargetError;
 
-/// Takes the database's own snapshots; creating it takes the first.
+/// Takes the database's own snapshots. Opening it has shown that it can.
 pub trait Reporter: Send {
-    /// Takes the last snapshot and writes the reports between the two; the report on the whole database is
-    /// first.
+    /// Takes the first snapshot: the window is about to begin, and sessions are at work.
+    ///
+    /// # Errors
+    /// The connection is lost, or the database refuses.
+    fn begin(&mut self) -> Result<(), TargetError>;
+
+    /// Takes the last snapshot: the window has just ended, and sessions are still at work.
+    ///
+    /// # Errors
+    /// The connection is lost, or the database refuses.
+    fn end(&mut self) -> Result<(), TargetError>;
+
+    /// Writes the reports between the two snapshots; the report on the whole database is first. A snapshot that
+    /// was not taken at the window's end is taken now.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.

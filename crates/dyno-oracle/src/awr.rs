@@ -20,7 +20,7 @@ enum OracleSnapshotStore {
     Statspack,
 }
 
-/// The reporter that `awr` selects, on a connection of its own; it has taken the first snapshot.
+/// The reporter that `awr` selects, on a connection of its own; it has taken a snapshot.
 pub(super) fn open(
     config: &OracleConnectConfig,
     awr: AwrObserveMode,
@@ -45,9 +45,10 @@ pub(super) fn open(
     if let Some(reason) = why_not {
         return Err(refused(reason));
     }
+    // Whether the user may take snapshots shows only when one is taken.
     let first = snapshot(&connection, keeper).map_err(|error| refused(&error.message))?;
     let of_cluster = OracleInstanceContext::find(&connection, config)?.rac;
-    Ok(Some(Box::new(OracleReporter { connection, keeper, first, of_cluster })))
+    Ok(Some(Box::new(OracleReporter { connection, keeper, first, last: None, of_cluster })))
 }
 
 /// Why AWR is not used although the user requests it.
@@ -86,13 +87,25 @@ struct OracleReporter {
     connection: OracleConnection,
     keeper: OracleSnapshotStore,
     first: i64,
+    /// The last snapshot, once it is taken.
+    last: Option<i64>,
     /// Whether the run uses all instances of a cluster.
     of_cluster: bool,
 }
 
 impl Reporter for OracleReporter {
+    fn begin(&mut self) -> Result<(), TargetError> {
+        self.first = snapshot(&self.connection, self.keeper)?;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), TargetError> {
+        self.last = Some(snapshot(&self.connection, self.keeper)?);
+        Ok(())
+    }
+
     fn finish(self: Box<Self>) -> Result<Vec<OwnReport>, TargetError> {
-        let last = snapshot(&self.connection, self.keeper)?;
+        let last = self.last.map_or_else(|| snapshot(&self.connection, self.keeper), Ok)?;
         let reports = match self.keeper {
             OracleSnapshotStore::Awr => self.awr(last)?,
             OracleSnapshotStore::Statspack => vec![statspack_script(self.first, last)],

@@ -13,6 +13,7 @@ pub mod change;
 pub mod class;
 pub mod counter;
 pub mod counting;
+mod database_report;
 pub mod event_file;
 mod finite;
 mod fleet;
@@ -57,6 +58,7 @@ pub use counter::{Counter, CounterDelta, CounterReading, Counters, RELOADED, SET
 pub use counting::{
     BlocksPerReadRequest, CountingRules, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
+pub use database_report::DatabaseReport;
 pub use fleet::{ClockFit, Fleet, FleetHost};
 pub use host::{Host, HostClock, HostReading, Observed, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};

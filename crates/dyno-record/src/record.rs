@@ -11,6 +11,7 @@ use crate::audit::AuditCheck;
 use crate::calibration::Calibration;
 use crate::class::{ALL, COMMIT, CONNECT, Class, SLICE};
 use crate::counter::Counters;
+use crate::database_report::DatabaseReport;
 use crate::fleet::Fleet;
 use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
@@ -24,6 +25,7 @@ use crate::outage::Outage;
 use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
 use crate::profile::Profile;
+use crate::reported::Reported;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
 use crate::watched::WatchSummary;
@@ -84,6 +86,12 @@ impl RunRecord {
     pub fn phase_of(&self, point: &SeriesPoint) -> Option<&PhaseStats> {
         let middle_s = point.at_s + point.seconds / 2.0;
         self.phases.iter().rev().find(|phase| phase.begin_s <= middle_s)
+    }
+
+    /// The parts of a database's own report: of an imported one, or of the one about this run's window.
+    pub fn reported(&self) -> Option<&Reported> {
+        let imported = self.imported.as_ref().and_then(|imported| imported.reported.as_ref());
+        imported.or_else(|| self.database_report.as_deref().map(|report| &report.reported))
     }
 
     /// The custom workloads of the run, in the order of the plan; empty for the block workload.
@@ -341,6 +349,10 @@ pub struct RunRecord {
     /// CPU profile of the window; absent if the plan did not request it (`observe.perf`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+    /// What the database's own report says of the window; absent if the plan did not request one (`observe.awr`), if it could
+    /// not be read, or if the run has several targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database_report: Option<Box<DatabaseReport>>,
     /// The series of intervals over the window.
     pub series: Series,
     /// Results of each phase of the plan's schedule, in order; empty without a schedule.
@@ -393,6 +405,7 @@ impl RunRecord {
             whole: None,
             waits: Waits::Absent { absent: "the source does not tell".into() },
             profile: None,
+            database_report: None,
             series: Series::default(),
             phases: Vec::new(),
             errors: Vec::new(),

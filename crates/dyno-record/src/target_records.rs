@@ -81,6 +81,7 @@ impl RunRecord {
             waits: target_part.waits.clone(),
             // It describes the host, and so all targets together.
             profile: None,
+            database_report: None,
             series: target_part.series.clone(),
             phases: Vec::new(),
             errors: target_part.errors.clone(),

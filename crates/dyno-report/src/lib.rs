@@ -20,6 +20,7 @@ pub mod conclusion;
 pub mod concurrent;
 pub mod custom_workload;
 pub mod data;
+pub mod database_report;
 mod driver_hosts;
 pub mod embedded;
 pub mod export;

@@ -27,9 +27,7 @@ pub struct Overviews(BTreeMap<String, Reports>);
 impl Overviews {
     /// Adds a record, which may contain no report.
     pub fn see(&mut self, record: &RunRecord) {
-        let Some(reported) = record.imported.as_ref().and_then(|imported| imported.reported.as_ref()) else {
-            return;
-        };
+        let Some(reported) = record.reported() else { return };
         let target = record.targets.first().map_or("", |target| target.url.as_str());
         self.0.entry(target.to_owned()).or_default().add(reported);
     }

@@ -5,8 +5,8 @@ use dyno_record::RunRecord;
 use super::facts::AuditFacts;
 use super::finding::AuditCheckResult;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, fleet, hosts, loaded, others, physical,
-    processor, reads, scans, time, updates, window, work,
+    changes, churn, client, commits, counters, database_report, draws, expected, fleet, hosts, loaded,
+    others, physical, processor, reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -71,6 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("open_loop", client::open_loop),
     ("client_cost", client::cost),
     ("processor", processor::others),
+    ("database_report", database_report::check),
 ];
 
 /// The check of driver hosts; made only for runs with several of them.
@@ -79,6 +80,9 @@ const OF_A_FLEET: &str = "hosts";
 /// The check of remote hosts; made only where one was observed.
 const OF_FAR_HOSTS: &str = "host_readings";
 
+/// The check of the database's own report; made only where one was read.
+const OF_A_REPORT: &str = "database_report";
+
 /// Every check that applies to a record.
 pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     let is_fleet = record.fleet.is_some();
@@ -86,6 +90,7 @@ pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     CHECKS.iter().filter(move |(name, _)| match *name {
         OF_A_FLEET => is_fleet,
         OF_FAR_HOSTS => is_far,
+        OF_A_REPORT => record.database_report.is_some(),
         _ => true,
     })
 }

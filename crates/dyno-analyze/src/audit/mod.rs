@@ -14,6 +14,7 @@ mod client;
 mod commits;
 mod compare;
 mod counters;
+mod database_report;
 mod draws;
 mod each_target;
 mod expected;
@@ -59,9 +60,9 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
 /// Compares a record's figures with each other and returns one finding per check. All checks are
 /// always included; that of driver hosts appears only where there are several.
 ///
-/// With several targets, each target has its own findings. The result has one check that summarizes
-/// each target, beside those of the run as a whole. The audit reads only what was measured, never
-/// the record's status, reasons or former audit.
+/// With several targets, each target has its own findings. The result has one check that summarizes each
+/// target, besides those of the run as a whole. The audit reads only what was measured, never the record's
+/// status, reasons or former audit.
 pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
     if record.is_total() {
         return each_target::audit(record);

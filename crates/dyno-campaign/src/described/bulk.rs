@@ -14,7 +14,6 @@ use super::{create, finish, state_tables};
 ///
 /// # Errors
 /// The database refuses it, or the engine does not support such tables.
-/// The database refuses it, or the engine has no such table.
 pub(crate) fn make_empty(target: &dyn Target, workload: &CustomWorkload) -> Result<(), TargetError> {
     for table in workload.tables().iter().filter(|table| table.is_emptied()) {
         recreate_table(target, table)?;
@@ -56,8 +55,8 @@ fn flush_table(target: &dyn Target, table: &DescribedTable) -> Result<f64, Targe
     Ok(began.elapsed().as_secs_f64())
 }
 
-/// Completes the load of `workload`, whose rows the run has `measured`: creates indexes, flushes the table and
-/// counts its rows.
+/// Completes the load of `workload`, whose rows the run has `measured`: creates indexes, flushes the table
+/// and counts its rows.
 pub(crate) fn complete_bulk_load(
     target: &dyn Target,
     workload: &CustomWorkload,

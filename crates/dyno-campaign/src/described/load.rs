@@ -23,8 +23,8 @@ pub(crate) enum Replace {
     All,
 }
 
-/// Creates and fills the missing tables of `workload` on `target` over `parallel` connections, and executes its
-/// setup SQL.
+/// Creates and fills the missing tables of `workload` on `target` over `parallel` connections, and executes
+/// its setup SQL.
 ///
 /// # Errors
 /// Other tables are in the way, the database refuses a statement, or the user cancelled.

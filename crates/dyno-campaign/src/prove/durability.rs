@@ -42,7 +42,7 @@ pub struct DurabilityVerdict {
     pub server: &'static str,
     /// Settings that are off, so that the server may lose acknowledged commits.
     pub settings_off: Vec<&'static str>,
-    /// The account of updates in the rows; absent if they cannot be read.
+    /// The comparison of the rows with the ledger; absent if the rows cannot be read.
     pub account: Option<RowComparison>,
 }
 
@@ -128,7 +128,7 @@ fn drive(
 ) -> Result<(RunRecord, Result<KillOutcome, Error>), Error> {
     let (send, signals) = channel();
     let killer = Killer { lead: ready.lead, kill, book };
-    let watched = HookedRunWatch { lead: ready.lead, hooked: None };
+    let watched = HookedRunWatch { lead: ready.lead, hooked: None, reporters: None };
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = WindowNotifier { inner: &watched, killer: send.clone() };

@@ -64,6 +64,10 @@ impl RunListener for WindowNotifier<'_> {
         Ok(())
     }
 
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
+
     fn drained(&self) -> Result<(), String> {
         Ok(())
     }

@@ -46,7 +46,7 @@ pub fn updates(lead: &CampaignContext<'_>, plan: Plan) -> Result<Updates, Error>
     lead.emit(CampaignEvent::Proof(ProofEvent::Reading));
     let accounts = open_accounts(&ready)?;
     let started_run = ready.begin(None)?;
-    let watch = HookedRunWatch { lead, hooked: None };
+    let watch = HookedRunWatch { lead, hooked: None, reporters: None };
     let (record, left) = ready.drive(&started_run, books(&ready, &accounts), &watch)?;
     let record = ready.judge_and_store(record, left)?;
     lead.emit(CampaignEvent::Proof(ProofEvent::ReadingAgain(Some(record.id.clone()))));
@@ -150,7 +150,7 @@ impl UpdateProof {
             && self.recorded.is_none_or(|recorded| recorded == self.account.rows_acknowledged)
     }
 
-    /// Describes what is wrong with the account.
+    /// Describes what is wrong with the comparison.
     fn fault(&self) -> String {
         let RowComparison { commits_acknowledged: commits, rows_acknowledged: rows, .. } = self.account;
         let (commits, rows) = (number::count(commits), number::count(rows));

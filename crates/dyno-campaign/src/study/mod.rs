@@ -8,12 +8,12 @@
 //! | `order` | the definition of a study: its file with all plans |
 //! | `steps` | lists every command in order, so that the user can consent |
 //! | `journal`, `progress` | what was done, on disk, and the state that follows from it |
-//! | `command`, `left` | runs one command; kills what an earlier process left running |
+//! | `command`, `leftover_process` | runs one command; kills what an earlier process left running |
 //! | `device` | decides which devices may be formatted |
 //! | `walk` | the state of a study in progress |
 //! | `leg`, `restore` | one leg: apply, verify, reset the data, measure; and revert |
-//! | `course` | executes the legs one after the other |
-//! | `concluded` | the conclusion from what was measured |
+//! | `execution` | executes the legs one after the other |
+//! | `conclusion` | the conclusion from what was measured |
 
 mod command;
 mod conclusion;

@@ -175,5 +175,8 @@ impl Conductor<'_> {
         self.profiler.close();
         self.stalls.end();
         self.measured.stalls = self.stalls.stalls();
+        if in_time {
+            self.watch.window_ended();
+        }
     }
 }

@@ -31,8 +31,8 @@ const STILL: u32 = 3;
 
 impl Conductor<'_> {
     /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` gives the
-    /// boundary whose snapshot each target takes. Other machines have `patience` to answer; they never cause a
-    /// failure.
+    /// boundary whose snapshot each target takes. Other machines have `patience` to answer; they never cause
+    /// a failure.
     pub(super) fn all_snapshots(
         &mut self,
         pool: &mut dyn WorkerPool,
@@ -115,7 +115,7 @@ impl Conductor<'_> {
                 }
             };
             if let (Some(edge), Some(looked_pool)) = (edge_of(at), pool.as_deref_mut()) {
-                // A lost observer counts as answered: nobody reads any more.
+                // A lost observer counts as answered, because it reads nothing any more.
                 let answered_ns = match &answer {
                     Ok(_) => self.watchers[at].snapshot_status().answered_ns(edge),
                     Err(_) => self.now_ns(),
@@ -139,7 +139,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Reads the counters until they are settled and include what each target still `owed`: servers count a
+    /// Reads the counters until they are settled, and until `owed` is false for every target: servers count a
     /// session's work a moment after it closes. `None` for a target that cannot be read.
     pub(super) fn read_until_settled(
         &mut self,

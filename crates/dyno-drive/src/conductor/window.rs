@@ -1,4 +1,4 @@
-//! Leads the window, interval by interval.
+//! Controls the window, interval by interval.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

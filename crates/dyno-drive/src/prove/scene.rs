@@ -89,6 +89,10 @@ impl RunListener for Moments {
         Ok(())
     }
 
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
+
     fn drained(&self) -> Result<(), String> {
         Ok(())
     }

@@ -120,6 +120,10 @@ impl RunListener for StageSync {
     fn connected(&self) -> Result<(), String> {
         Ok(())
     }
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
+
     fn drained(&self) -> Result<(), String> {
         Ok(())
     }

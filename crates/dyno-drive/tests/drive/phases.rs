@@ -28,6 +28,10 @@ impl RunListener for WindowFlag {
         Ok(())
     }
 
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
+
     fn drained(&self) -> Result<(), String> {
         Ok(())
     }

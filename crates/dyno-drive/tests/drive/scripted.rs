@@ -210,6 +210,10 @@ impl RunListener for IntervalFlag {
         Ok(())
     }
 
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
+
     fn drained(&self) -> Result<(), String> {
         Ok(())
     }
@@ -349,6 +353,10 @@ impl RunListener for CancelAt {
     fn connected(&self) -> Result<(), String> {
         Ok(())
     }
+
+    fn window_begins(&self) {}
+
+    fn window_ended(&self) {}
 
     fn drained(&self) -> Result<(), String> {
         Ok(())

@@ -68,6 +68,15 @@ fn cluster_awr_has_global_and_per_instance_reports() {
 }
 
 #[test]
+fn awr_snapshots_at_window_boundaries_replace_the_first_one() {
+    let server = database(1);
+    let mut reporter = target(&server, "").reporter(AwrObserveMode::Awr).unwrap().unwrap();
+    reporter.begin().unwrap();
+    reporter.end().unwrap();
+    assert_eq!(reporter.finish().unwrap()[0].name, "AWR snapshots 18 to 19");
+}
+
+#[test]
 fn awr_of_single_instance_has_one_report() {
     let reports = reports(1, AwrObserveMode::Awr);
     assert_eq!(reports.len(), 1);

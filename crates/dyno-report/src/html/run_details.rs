@@ -15,7 +15,10 @@ use crate::report::Report;
 use crate::run_facts::FailedCheck;
 use crate::show::OUTAGES_MAX;
 use crate::text::clean;
-use crate::{concurrent, custom_workload, imported_metrics, learned_costs, load_profile, loaded, profile};
+use crate::{
+    concurrent, custom_workload, database_report, imported_metrics, learned_costs, load_profile, loaded,
+    profile,
+};
 
 use super::charts::charts;
 use super::flame;
@@ -90,6 +93,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             p { "Cost and time of one transaction on a single session, measured before the run, next to its \
                 mean time in the run." }
             (table(&grid, learned_costs::TITLE))
+        }
+        @if let Some(grid) = database_report::compared(record) {
+            h3 { "The database's own report" }
+            @if let Some(words) = database_report::words(record) { p { (clean(&words)) "." } }
+            (table(&grid, database_report::TITLE))
         }
         @if let Some((_, latency)) = timed(record) {
             @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }

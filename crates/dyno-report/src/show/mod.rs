@@ -19,8 +19,8 @@ use crate::style::{Paint, Style};
 use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 use crate::{
-    calibration_text, concurrent, custom_workload, imported_metrics, learned_costs, load_profile, loaded,
-    phases, profile,
+    calibration_text, concurrent, custom_workload, database_report, imported_metrics, learned_costs,
+    load_profile, loaded, phases, profile,
 };
 
 /// Maximum outages shown; the record contains the others.
@@ -86,6 +86,13 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             learned_costs::TITLE,
             learned_costs::learned(record)
                 .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+        ),
+        (
+            database_report::TITLE,
+            database_report::compared(record).map_or_else(String::new, |grid| {
+                let words = database_report::words(record).unwrap_or_default();
+                format!("  {words}\n{}", TextTable::from(&grid).render(inner))
+            }),
         ),
         (phases::TITLE, phases_text(record, inner)),
         ("service time", ops::distribution(record, inner)),

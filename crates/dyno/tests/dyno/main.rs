@@ -63,6 +63,7 @@ mod method;
 mod mysql;
 #[cfg(feature = "fleet")]
 mod observer;
+mod oracle_awr;
 mod oracle_double;
 mod orders;
 mod outages;

@@ -16,16 +16,16 @@ use serde_json::Value;
 use crate::common::{CommandOutput, Running, TestEnv, find_check};
 
 /// A model behind the wire protocol, and a test environment.
-struct OracleDouble {
-    model: Arc<ModelDatabase>,
+pub struct OracleDouble {
+    pub model: Arc<ModelDatabase>,
     server: ScriptedOracle,
-    desk: TestEnv,
+    pub desk: TestEnv,
 }
 
-const ROWS: [&str; 2] = ["--set", "data.scale=200 blocks"];
+pub const ROWS: [&str; 2] = ["--set", "data.scale=200 blocks"];
 
 impl OracleDouble {
-    fn new(options: ModelOptions) -> Self {
+    pub fn new(options: ModelOptions) -> Self {
         let server_options = ScriptedOptions::of(options.release);
         let model = Arc::new(ModelDatabase::new(options));
         let server = ScriptedOracle::start_with(server_options, model.clone());
@@ -48,7 +48,7 @@ impl OracleDouble {
     }
 
     /// Runs the program on the model.
-    fn run_dyno(&self, args: &[&str]) -> CommandOutput {
+    pub fn run_dyno(&self, args: &[&str]) -> CommandOutput {
         let url = self.server.url();
         let target = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
         self.desk.dyno_with(("DYNO_PW", "secret"), &[args, &target].concat())
@@ -61,7 +61,7 @@ impl OracleDouble {
         self.desk.start_with(&[("DYNO_PW", "secret")], &[args, &ROWS, &target].concat())
     }
 
-    fn json(&self, args: &[&str]) -> (i32, Value) {
+    pub fn json(&self, args: &[&str]) -> (i32, Value) {
         let output = self.run_dyno(&[args, &["--json"]].concat());
         let value = serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
         (output.code, value)

@@ -3,52 +3,18 @@
 use std::collections::BTreeMap;
 
 use dyno_awr::{AwrReport, AwrReportKind, parse_timestamp};
+use dyno_campaign::awr_report;
 use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Host, Identity, ImportSource, Metric, Role, RunRecord, StartGate,
-    Status, TargetFacts, Unit, Waits, Window, rfc3339,
+    AuditCheck, CheckStatus, Counters, Host, Identity, ImportSource, Role, RunRecord, StartGate, Status,
+    TargetFacts, Waits, Window, rfc3339,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::reported;
 use crate::cli::MarkArgs;
-
-/// Bytes in a megabyte of reports and records.
-const MIB: f64 = 1_048_576.0;
-const MB: f64 = 1_000_000.0;
-
-/// Metrics from a report: name, unit, figure of the report, and factor.
-const METRICS: [(&str, Unit, &str, f64); 25] = [
-    ("logical_reads_per_s", Unit::BlocksPerSecond, "derived.logical_reads_per_s", 1.0),
-    ("physical_reads_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_reads", 1.0),
-    ("physical_writes_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_writes", 1.0),
-    ("physical_read_requests_per_s", Unit::PerSecond, "derived.read_iops", 1.0),
-    ("physical_write_requests_per_s", Unit::PerSecond, "derived.write_iops", 1.0),
-    ("physical_read_mb_per_s", Unit::MegabytesPerSecond, "derived.read_mib_per_s", MIB / MB),
-    ("physical_write_mb_per_s", Unit::MegabytesPerSecond, "derived.write_mib_per_s", MIB / MB),
-    ("redo_writes_per_s", Unit::PerSecond, "derived.redo_iops", 1.0),
-    ("redo_written_mb_per_s", Unit::MegabytesPerSecond, "derived.redo_mib_per_s", MIB / MB),
-    ("redo_bytes_per_s", Unit::BytesPerSecond, "derived.redo_generated_bytes_per_s", 1.0),
-    ("redo_mb_per_s", Unit::MegabytesPerSecond, "derived.redo_generated_bytes_per_s", 1.0 / MB),
-    ("commits_per_s", Unit::PerSecond, "instance_activity_per_s.user commits", 1.0),
-    ("rollbacks_per_s", Unit::PerSecond, "instance_activity_per_s.user rollbacks", 1.0),
-    ("executions_per_s", Unit::PerSecond, "load_profile_per_s.executes", 1.0),
-    ("transactions_per_s", Unit::PerSecond, "load_profile_per_s.transactions", 1.0),
-    ("user_calls_per_s", Unit::PerSecond, "load_profile_per_s.user_calls", 1.0),
-    ("hard_parses_per_s", Unit::PerSecond, "load_profile_per_s.hard_parses", 1.0),
-    ("database_active_sessions", Unit::Sessions, "derived.avg_active_sessions", 1.0),
-    ("database_sessions", Unit::Sessions, "end_sessions", 1.0),
-    ("cpu_busy_pct", Unit::Percent, "derived.cpu_busy_pct", 1.0),
-    ("buffer_hit_pct", Unit::Percent, "efficiency_pct.buffer_hit", 1.0),
-    // Latency for the chart over IOPS: single-block reads, which are one request each.
-    ("physical_read_latency_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
-    ("single_block_read_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
-    ("log_file_sync_us", Unit::Microseconds, "derived.log_file_sync_ms", 1e3),
-    ("log_file_parallel_write_us", Unit::Microseconds, "derived.log_file_parallel_write_ms", 1e3),
-];
 
 /// Marks from the command line that apply to all records.
 pub(crate) struct AwrImportMarks<'m> {
@@ -103,7 +69,7 @@ pub(super) fn record(report: &AwrReport, marked: &AwrImportMarks<'_>) -> anyhow:
             end: end.map(rfc3339).unwrap_or_default(),
             ..Window::default()
         }),
-        metrics: metrics(report),
+        metrics: awr_report::metrics(report),
         counters: Counters { native: native(report), ..Counters::default() },
         waits: Waits::Absent {
             absent: "a report counts waits and samples none; see the native counters".into(),
@@ -200,7 +166,7 @@ fn imported(report: &AwrReport) -> ImportSource {
         file: report.file.clone(),
         line: part,
         labels,
-        reported: Some(reported::of(report)),
+        reported: Some(awr_report::reported(report)),
         ..ImportSource::default()
     }
 }
@@ -215,17 +181,6 @@ fn identity(report: &AwrReport) -> Identity {
         settings: settings.collect(),
         ..Identity::default()
     }
-}
-
-fn metrics(report: &AwrReport) -> BTreeMap<String, Metric> {
-    let metric = |&(name, unit, figure, factor): &(&str, Unit, &str, f64)| {
-        let metric = match report.value(figure) {
-            Some(value) => Metric::Value { value: value * factor, unit },
-            None => Metric::Absent { absent: "the report does not tell".into() },
-        };
-        (name.to_owned(), metric)
-    };
-    METRICS.iter().map(metric).collect()
 }
 
 /// Totals over the interval under Oracle's own names; names of wait times and counts have a prefix.

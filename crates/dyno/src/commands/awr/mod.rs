@@ -6,7 +6,6 @@ mod diff_tops;
 mod files;
 mod import;
 mod list;
-mod reported;
 mod timeline;
 
 use std::path::Path;
