@@ -172,7 +172,7 @@ fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=1"][..],
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=4"],
                 &["run.ops_per_session=60", "run.warmup=0s", "workload.connect=transaction"],
-                &["run.time=1s", "run.warmup=1s", "run.threads=1"],
+                &["run.time=3s", "run.warmup=1s", "run.threads=1"],
             ] {
                 let mut record = run(&desk, &url, &[sets, &[protocol]].concat());
                 // On a busy machine a second may be too short to execute each of the transactions.
@@ -180,7 +180,7 @@ fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
                     if sets.contains(&"run.warmup=1s")
                         && find_check(&record, "expected")["status"] == "skipped"
                     {
-                        record = run(&desk, &url, &["run.time=1s", "run.threads=1", warmup, protocol]);
+                        record = run(&desk, &url, &["run.time=3s", "run.threads=1", warmup, protocol]);
                     }
                 }
                 assert_valid(&record);
@@ -242,7 +242,7 @@ sql = "CALL calls_busy(:id)"
             ]);
             run_dyno(&desk, "load", &url, &[]);
             let head = ["run", "--target", &url, "--set", "workload.folder=calls", "--json"];
-            let sets = ["run.sessions_per_schema=2", "run.time=1s", "run.warmup=1s"];
+            let sets = ["run.sessions_per_schema=2", "run.time=3s", "run.warmup=1s"];
             let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
             let run = desk.dyno(&[&head[..], &sets].concat());
             let record: Value = serde_json::from_str(&run.out).unwrap();

@@ -306,7 +306,7 @@ fn health_compares_suite_with_recorded_expectations() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let no_baseline = desk.dyno(&["health"]);
-    assert!(no_baseline.code == 3 && no_baseline.err.contains("there is no such file"), "{no_baseline:#?}");
+    assert!(no_baseline.code == 3 && no_baseline.err.contains("the file does not exist"), "{no_baseline:#?}");
     let (code, _) = desk.json(&suite_args(&url, &test_args(&["cpu-integer", "cpu-regex"])));
     assert_eq!(code, 0);
     let written = desk.dyno(&["health", "--init", "--room", "50"]);
