@@ -7,11 +7,11 @@
 //! | file | job |
 //! | --- | --- |
 //! | `order` | the request, checked before anything is written |
-//! | `course` | state shared by the parts |
+//! | `calibration_state` | state shared by the parts |
 //! | `memory`, `device`, `commits` | the parts |
 //! | `fio` | runs fio against the device and parses its output |
 //! | `file` | the unlinked test file |
-//! | `witness`, `refuse` | the device's own counters, and the checks that refuse a figure |
+//! | `device_counters`, `refuse` | the device's own counters, and the checks that refuse a figure |
 
 mod calibration_state;
 mod commits;

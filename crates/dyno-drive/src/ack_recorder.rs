@@ -3,8 +3,8 @@
 //! It wraps sessions without changing what they do, so the run is the one that the plan describes. Each
 //! update ends in one of three ways. The database reports it committed, or reports it undone, or does not
 //! answer: the connection was lost, or the session never returned. An update without an answer may or may not
-//! be in the table, and the account says so. Memory is bounded: 4 bytes for each row, and one entry for each
-//! update of unknown outcome. A session has at most one of these for each connection that it loses.
+//! be in the table, and the ledger records that. Memory is bounded: 4 bytes for each row, and one entry for
+//! each update of unknown outcome. A session has at most one of these for each connection that it loses.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -45,7 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AckLedger {
-    /// An empty account for data of `spec` and updates of `work_unit` rows.
+    /// An empty ledger for data of `spec` and updates of `work_unit` rows.
     pub fn new(spec: &DataSpec, work_unit: u32) -> Self {
         let rows = spec.rows * u64::from(spec.schemas);
         let rows =
@@ -87,7 +87,7 @@ impl AckLedger {
         u64::from(self.acknowledged[place].load(Ordering::Acquire))
     }
 
-    /// Closes the account after the run: updates still in progress have an unknown outcome, whatever is
+    /// Closes the ledger after the run: updates still in progress have an unknown outcome, even if one is
     /// reported later. Returns the unknown updates by row.
     pub(crate) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
         let mut unknown = lock(&self.unknown);
@@ -165,7 +165,7 @@ impl WitnessedSession {
     }
 
     fn end(&self, end: &End) {
-        // Empty if the account was closed meanwhile: the outcome of what it contained stays unknown.
+        // Empty if the ledger was closed meanwhile: the outcome of what it contained stays unknown.
         let firsts = std::mem::take(&mut *lock(&self.under_way));
         match *end {
             End::Committed { rows } => {
@@ -200,7 +200,7 @@ impl WitnessedSession {
         }
     }
 
-    /// No update is in progress after a read, so its answer changes nothing in the account.
+    /// No update is in progress after a read, so its answer does not change the ledger.
     fn note_outcome(&self, outcome: Result<RequestCompletion, &OpError>) {
         match outcome {
             Ok(done) => self.end(&End::Committed { rows: done.rows }),

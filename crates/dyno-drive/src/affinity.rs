@@ -43,8 +43,8 @@ pub(crate) struct Affinity {
     assigned: Condvar,
     /// The thread whose turn it is to wake its servers.
     calls: AtomicUsize,
-    /// The counts of [`ThreadPlacement`]: pinned threads, sessions with a known processor, sessions on their thread's
-    /// processor.
+    /// The counts of [`ThreadPlacement`]: pinned threads, sessions with a known processor, sessions on their
+    /// thread's processor.
     placed: [AtomicU32; 3],
 }
 
@@ -65,7 +65,7 @@ impl ThreadAffinity {
             return (states, None);
         }
         let mut states = all.exchange(self.thread, states, late);
-        // With a remote server, the scheduler places threads as well as we could.
+        // With a remote server, the scheduler places threads as well as Dyno could.
         let has_local_server = states.iter().any(|state| state.processor.is_some());
         let pinned = has_local_server.then(|| Pinned::on(all.processors[self.thread])).flatten();
         for thread in 0..all.threads {
@@ -141,7 +141,7 @@ impl Affinity {
         }
     }
 
-    /// Hands in `states` and gets as many back once all threads are there. Returns the same ones if some are
+    /// Exchanges `states` for as many others once all threads are there. Returns the same ones if some are
     /// missing when it is `late`, for example because the run was stopped.
     fn exchange(&self, thread: usize, states: States, late: &dyn Fn() -> bool) -> States {
         let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);

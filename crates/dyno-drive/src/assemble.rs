@@ -137,7 +137,7 @@ pub(crate) fn without_leader(
 ) -> RunRecord {
     let targets = job.targets.iter().map(|_| crate::measured::MeasuredTarget::default()).collect();
     let handed = results.all();
-    // Without the results of a host, nobody knows whether its sessions were there.
+    // Without the results of a host, it is unknown whether its sessions were there.
     let sessions = handed.sessions.len() as u32;
     let threads = fleet.hosts.iter().map(|host| host.threads).sum();
     let measured =

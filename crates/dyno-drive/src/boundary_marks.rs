@@ -57,7 +57,8 @@ impl SessionMarkBounds {
             answered_ns.min(mark.at_ns).saturating_sub(self.asked_ns.min(low.at_ns)) > held_back_ns
                 && mark.life.calls() > low.life.calls() + 1
         });
-        // Also where a note was made while the counters were read: the operation after it may be included, too.
+        // Also where a note was made while the counters were read: the operation after it may be included,
+        // too.
         if shown {
             self.high = Some(mark);
         }

@@ -1,4 +1,4 @@
-//! Builds the series: adds up the threads' intervals and puts the counters of the same time beside them.
+//! Builds the series: adds up the threads' intervals, and adds the counters of the same time.
 //!
 //! An interval stays open while sessions may still report on it. Then it is reported to the listener and
 //! added to an overview, whose length is bounded for runs of any length.

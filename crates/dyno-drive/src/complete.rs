@@ -1,7 +1,7 @@
 //! Reports a run's progress: its last complete interval as the record will have it, and sums up to that
 //! interval.
 //!
-//! All figures come from what sessions hand in at the end of an interval, and from snapshots that are read
+//! All figures come from what sessions report at the end of an interval, and from snapshots that are read
 //! anyway. The coordinator's thread computes them, so progress reports cost sessions nothing.
 
 use std::collections::BTreeMap;

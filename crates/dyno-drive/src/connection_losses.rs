@@ -2,7 +2,7 @@
 //!
 //! A session notes each loss of its connection, and each longer pause between two answers. The pauses of
 //! several sessions are intersected: the result is the times in which none of them had an answer.
-//! Intersections can be intersected again, so a host hands in one for all of its sessions.
+//! Intersections can be intersected again, so a host sends one for all of its sessions.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(crate) struct Loss {
     pub(crate) refusal: Option<String>,
 }
 
-/// The answers of one session or of several, as a host hands them in.
+/// The answers of one session or of several, as a host sends them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnswerTimes {
     pub(crate) losses: Vec<Loss>,
@@ -152,7 +152,7 @@ impl AnswerLog {
         }
     }
 
-    /// The answers in the form that is handed in.
+    /// The answers in the form that a host sends.
     pub(crate) fn into_answers(mut self) -> AnswerTimes {
         if let Some(loss) = self.open.take() {
             self.keep(loss);

@@ -1,7 +1,7 @@
-//! Adds up the results of many sessions to one per target. What a host hands in then does not grow with its
-//! sessions, and the record stays the same.
-//! A record only uses sums and first or last times of sessions. Only sessions with a mark at each boundary
-//! count for marks, so the sum of these marks and of their uncertainty represents them all.
+//! Adds up the results of many sessions to one per target. The size of a host's results then does not grow
+//! with its sessions, and the record stays the same. A record only uses sums and first or last times of
+//! sessions. Only sessions with a mark at each boundary count for marks, so the sum of these marks and of
+//! their uncertainty represents them all.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Asks the servers why sessions hang, before these are interrupted: the reason is not visible afterwards.
+//! Asks the servers why sessions hang, before Dyno interrupts them: the reason is not visible afterwards.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -24,7 +24,7 @@ pub(crate) fn ask(job: &DriveJob<'_>, hanging: &[u32]) -> Vec<Stuck> {
             // Without an answer, the sessions are interrupted anyway.
             let _ = tell.send((at, target.stuck().ok().flatten()));
         };
-        // Nobody joins this thread: it ends with the server's answer, or with the program.
+        // This thread is never joined: it ends with the server's answer, or with the program.
         let _ = std::thread::Builder::new().name("dyno-stuck".to_owned()).spawn(ask);
     }
     drop(tell);

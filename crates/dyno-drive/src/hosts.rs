@@ -26,7 +26,8 @@ pub(crate) enum Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// The machine of the database of `context` between two of its snapshots; `local_delta` is what this machine did.
+    /// The machine of the database of `context` between two of its snapshots; `local_delta` is what this
+    /// machine did.
     pub(crate) fn of(
         context: &TargetContext,
         begin: &TargetSnapshot,

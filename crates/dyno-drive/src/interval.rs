@@ -181,7 +181,7 @@ impl UnderWay {
     }
 
     fn send(&self, full: Box<IntervalCounts>) {
-        // The collector is gone only after the run; then nobody reads the series.
+        // The collector is dropped only after the run, when the series is no longer read.
         let _ = self.full.send(full);
     }
 }

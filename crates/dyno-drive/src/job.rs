@@ -24,8 +24,8 @@ pub struct DriveJob<'a> {
     pub plan: &'a Plan,
     /// The targets, in the order of the plan; at least one.
     pub targets: Vec<TargetContext>,
-    /// The custom workloads of the sessions, in the order of the plan's [`sides`](Plan::workload_shares); empty for the
-    /// block workload.
+    /// The custom workloads of the sessions, in the order of [`Plan::workload_shares`]; empty for the block
+    /// workload.
     pub custom_workloads: Vec<Arc<CustomWorkload>>,
     /// The monotonic clock of all measured times.
     pub clock: Arc<dyn Clock>,

@@ -20,8 +20,8 @@ use crate::prepared::pipelines;
 const PARTS: usize = 5;
 /// The most transactions in a sample.
 const TRANSACTIONS_MAX: u64 = 1_000;
-/// Transactions of a class in which the session asks after each request what the server has counted, where it
-/// counts each statement.
+/// Number of transactions of a class in which the session reads the server's counts after each request, where
+/// the server counts each statement.
 const SINGLY: usize = 4;
 /// The most requests of one transaction that are examined this way.
 const SINGLY_REQUESTS_MAX: usize = 100;
@@ -74,7 +74,7 @@ pub struct CostProfiler {
     pub stop: CostProfilerStop,
 }
 
-/// Ends a measurement from outside, whatever its session waits for, such as a foreign lock.
+/// Ends a measurement from outside, even while its session waits, for example for a foreign lock.
 #[derive(Clone, Default)]
 pub struct CostProfilerStop {
     cancel: Cancel,

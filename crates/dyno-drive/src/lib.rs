@@ -2,7 +2,7 @@
 //! window.
 //!
 //! [`run`] takes a plan and a target and returns a run record. Sessions and coordinator share the gate and
-//! the phases. Threads lead the sessions ([`dyno_workload`] decides what to do next, and when). Recorders
+//! the phases. Threads run the sessions ([`dyno_workload`] decides what to do next, and when). Recorders
 //! count without a lock, observers cannot hang the run, and the last step assembles the record.
 
 mod ack_comparison;

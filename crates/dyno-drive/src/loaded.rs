@@ -6,8 +6,8 @@ use dyno_workload::custom::CustomWorkload;
 use crate::metrics::{MetricMap, put, put_result};
 use crate::results::SelectedResults;
 
-/// What the sessions in `results` loaded into the table of `workload`; `None` for workloads that load nothing.
-/// `key_first` if the engine creates the primary key with the table.
+/// What the sessions in `results` loaded into the table of `workload`; `None` for workloads that load
+/// nothing. `key_first` if the engine creates the primary key with the table.
 pub(crate) fn of(
     workload: &CustomWorkload,
     results: &SelectedResults<'_>,

@@ -24,7 +24,7 @@ pub(crate) struct Finished {
 #[derive(Default)]
 pub(crate) struct RunMeasurement {
     pub(crate) sessions: u32,
-    /// Number of threads that led the sessions.
+    /// Number of threads that ran the sessions.
     pub(crate) threads: u32,
     /// Where threads and the server's processes ran.
     pub(crate) placement: Option<ThreadPlacement>,

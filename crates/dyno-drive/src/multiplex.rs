@@ -1,12 +1,12 @@
-//! Leads several sessions on one thread.
+//! Runs several sessions on one thread.
 //!
 //! With more sessions than processors, a client mostly pays for putting threads to sleep and waking them.
-//! This thread sends for one session after the other and sleeps once for all of them. Connecting,
-//! reconnecting and closing can take long, so other threads do that and no session waits for another one's
-//! trouble.
+//! This thread sends the requests of one session after the other, and sleeps once for all of them.
+//! Connecting, reconnecting and closing can take long; other threads do that, so that no session delays the
+//! others.
 //!
-//! An answer that arrives while the thread is busy with others waits for its turn, as a thread would wait for
-//! a processor.
+//! An answer that arrives while the thread is busy with other sessions waits, as a thread would wait for a
+//! processor.
 
 mod ends;
 mod failures;
@@ -46,14 +46,14 @@ const LOOK_AHEAD: usize = 8;
 /// A session that returns with a new connection, or without one.
 type ReturnedSession = (usize, Box<SessionState>, Result<(), WorkerExit>);
 
-/// Leads the sessions of one thread.
+/// Runs the sessions of one thread.
 pub(crate) struct Multiplexer {
     shared: Arc<SharedRunState>,
     clock: Arc<dyn Clock>,
     waker: Arc<PollWaker>,
     poll: Poll,
     states: Vec<Option<Box<SessionState>>>,
-    /// What the sessions did in the window, and whether that was handed in.
+    /// What the sessions did in the window, and whether these counts were sent to the coordinator.
     counts: ThreadCounts,
     handed_in: bool,
     messages: Sender<WorkerMessage>,
@@ -226,7 +226,8 @@ impl Multiplexer {
         } else {
             state.next_action(&mut self.counts, phase)
         };
-        // Counts what the session is doing, not what it owed: time has passed, and it may owe more now.
+        // Depends on what the session does now, not on the check above: time has passed, and a request may
+        // have become necessary.
         self.crossing += usize::from(state.is_at_boundary());
         self.apply(index, next);
     }
@@ -251,8 +252,8 @@ impl Multiplexer {
         }
     }
 
-    /// Hands in the sessions' results: when no session is left, or when the coordinator no longer waits for
-    /// the rest.
+    /// Sends the sessions' results to the coordinator: when no session is left, or when the coordinator no
+    /// longer waits for the others.
     fn submit_results(&mut self) {
         if !std::mem::replace(&mut self.handed_in, true) {
             // The coordinator is gone only when it no longer waits.

@@ -80,7 +80,7 @@ impl TargetSnapshot {
     }
 }
 
-/// What a request for counters asks for.
+/// The parameters of a request for counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SnapshotRequest {
     /// The window boundary whose snapshot it is; absent inside the window.

@@ -1,5 +1,5 @@
 //! Turns a panic of a session, an observer or a sampler into an error. The run then ends as failed with its
-//! measurements, and nobody waits for a thread that is gone.
+//! measurements, and no code waits for a thread that has ended.
 //!
 //! Nothing should panic, but a third-party driver may, on data that it does not expect. The object in use is
 //! then dropped; only earlier counts are kept.

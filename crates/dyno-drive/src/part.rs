@@ -1,4 +1,4 @@
-//! Leads an agent's part of a run's sessions. It applies the remote conductor's commands here and reports the
+//! Runs an agent's part of a run's sessions. It applies the remote conductor's commands here and reports the
 //! state as plain values. All times are on this host's clock.
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub struct WorkerStatus {
     pub failure: Option<String>,
 }
 
-/// The sessions of a run that this agent leads.
+/// The sessions of a run on this agent.
 pub struct SessionGroup {
     threads: Threads,
     feed: IntervalChannels,
@@ -82,7 +82,7 @@ impl SessionGroup {
         self.threads.numbers()
     }
 
-    /// Threads that lead its sessions.
+    /// Number of threads that run its sessions.
     pub fn threads(&self) -> u32 {
         self.threads.size().threads
     }
@@ -135,7 +135,8 @@ impl SessionGroup {
     /// Does the work that is due: receives the sessions' reports, and ends the window at its time. Returns
     /// the time until more work is due, ns; `None` if that is unknown.
     ///
-    /// While the window is open, a call that comes later than [`SessionGroup::PAUSE`] after the one before is a stall.
+    /// While the window is open, a call that comes later than [`SessionGroup::PAUSE`] after the one before is
+    /// a stall.
     pub fn poll(&mut self) -> Option<u64> {
         self.note_stall();
         self.threads.listen(Duration::ZERO);

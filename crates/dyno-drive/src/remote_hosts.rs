@@ -1,7 +1,7 @@
 //! Reads another machine's counters for a target, at the times of the target's own counters.
 //!
-//! A thread of its own queries the machine. The database's counters are read on time whatever the machine
-//! does. A late answer is dropped, and its figures are absent.
+//! A thread of its own queries the machine. So the database's counters are read on time even if the machine
+//! does not answer. A late answer is dropped, and its figures are absent.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

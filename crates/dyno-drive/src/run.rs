@@ -1,4 +1,4 @@
-//! Executes one run: starts observers and sessions, and lets the conductor lead them.
+//! Executes one run: starts observers and sessions, and lets the conductor control them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -50,7 +50,7 @@ pub(crate) struct SharedRunState {
 pub(crate) enum Sleeper {
     /// The thread of one session.
     Thread(Thread),
-    /// A thread that leads several sessions.
+    /// A thread that runs several sessions.
     SessionWaker(Arc<PollWaker>),
 }
 
@@ -260,13 +260,13 @@ impl SharedRunState {
         self.broken_off.load(Ordering::Acquire)
     }
 
-    /// Asks threads to hand in the results of all their sessions: nobody waits any longer for those that have
-    /// not ended.
+    /// Asks threads to send the results of all their sessions: the coordinator no longer waits for those that
+    /// have not ended.
     pub(crate) fn request_early_results(&self) {
         self.called_in.store(true, Ordering::Release);
     }
 
-    /// Whether threads shall hand in their results now.
+    /// Whether threads are to send their results now.
     pub(crate) fn early_results_requested(&self) -> bool {
         self.called_in.load(Ordering::Acquire)
     }

@@ -1,9 +1,9 @@
 //! Measures stalls of a driving process: how long, and for how much of the window, none of it ran.
 //!
-//! The thread that leads sessions checks the clock every few milliseconds; a late check is a stall. The stall
-//! only counts in the sum if the process used no processor meanwhile. Otherwise sessions' threads ran, and
-//! only the checking thread waited for its turn. Time that this thread did not wait for a processor is time
-//! in which the process was suspended.
+//! The coordinating thread checks the clock every few milliseconds; a late check is a stall. The stall only
+//! counts in the sum if the process used no processor meanwhile. Otherwise sessions' threads ran, and only
+//! the checking thread waited for its turn. Time that this thread did not wait for a processor is time in
+//! which the process was suspended.
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Leads the sessions' threads for the coordinator: starts and wakes them together, and waits for them only
+//! Manages the sessions' threads for the coordinator: starts and wakes them together, and waits for them only
 //! for a limited time.
 
 mod start;
@@ -32,10 +32,10 @@ use crate::worker::{NO_OPERATION, SessionWorker, WorkerMessage};
 
 /// How long an interrupted session may take to react.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
-/// How long a thread may take to hand in its counts while some of its sessions do not answer.
+/// How long a thread may take to send its counts while some of its sessions do not answer.
 const CALLED_IN_S_MAX: f64 = 0.5;
 
-/// The threads of a run, and the sessions that they lead.
+/// The session threads of a run, and their sessions.
 pub(crate) struct Threads {
     pub(crate) shared: Arc<SharedRunState>,
     /// The numbers of the sessions.
@@ -46,12 +46,12 @@ pub(crate) struct Threads {
     clock: Arc<dyn Clock>,
     /// Whether sessions load tables in bulk.
     loads: bool,
-    /// The assignment of sessions to threads that lead several.
+    /// The assignment of sessions to threads that run several.
     affinity: Arc<Affinity>,
     messages: Receiver<WorkerMessage>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     results: BTreeMap<u32, Box<SessionResult>>,
-    /// Threads that hand in counts, the number that have, and these counts.
+    /// Number of threads that send counts, number of those that have done so, and these counts.
     counting: u32,
     counted: u32,
     counts: Vec<ThreadResult>,
@@ -243,8 +243,8 @@ impl Threads {
             }
         }
         self.shared.wake();
-        // A session that still connects has no handle yet: its own timeout ends it, and nobody needs to wait
-        // for that.
+        // A session that still connects has no handle yet: its own timeout ends it, so the run does not wait
+        // for it.
         if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
             self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
         }

@@ -123,11 +123,11 @@ impl SessionWorker {
         self.note_end(counts, Err(WorkerExit::Failed(reason.to_owned())));
     }
 
-    /// Hands in the measurements, and drops a session that has panicked without using it again.
+    /// Sends the measurements, and drops a session that has panicked without using it again.
     #[cold]
     pub(crate) fn abandon(self, session: Box<dyn Session>) {
         self.submit_results();
-        // Whatever the drop does, nobody waits for it.
+        // A panic of the drop affects nothing else.
         let _ = caught(|| drop(session));
     }
 
@@ -147,7 +147,7 @@ impl SessionWorker {
         self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
     }
 
-    /// Hands in the measurements.
+    /// Sends the measurements to the coordinator.
     pub(crate) fn submit_results(self) {
         // The coordinator is gone only when it no longer waits.
         let _ = self
@@ -258,7 +258,7 @@ impl SessionWorker {
         }
     }
 
-    /// Reads back the last update, closes the connection, and hands in the results.
+    /// Reads back the last update, closes the connection, and sends the results.
     pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
         if let Err(reason) = caught(|| self.read_back(session.as_mut())) {
             self.recorder.note_failure(&as_error(&reason));

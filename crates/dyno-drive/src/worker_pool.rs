@@ -1,4 +1,4 @@
-//! The workers of a run, as the conductor leads them: threads of this process, or agents on other hosts.
+//! The workers of a run, as the conductor controls them: threads of this process, or agents on other hosts.
 //!
 //! All times are on the run's clock; a pool whose hosts have their own clocks converts them. Only the
 //! conductor observes the database.
@@ -22,7 +22,7 @@ pub struct WorkerPoolSize {
     pub sessions: u32,
     /// Sessions of the first workload; their operations decide when a window measured in operations ends.
     pub leading: u32,
-    /// Number of threads that lead them.
+    /// Number of threads that run them.
     pub threads: u32,
 }
 
@@ -100,7 +100,7 @@ pub trait WorkerPool {
         hang: &mut dyn FnMut(&[u32]),
     ) -> Vec<u32>;
 
-    /// Where threads that lead several sessions were pinned; `None` if there are none, or they are on other
+    /// Where threads that run several sessions were pinned; `None` if there are none, or they are on other
     /// hosts.
     fn placement(&self) -> Option<ThreadPlacement>;
 
@@ -122,8 +122,9 @@ pub trait WorkerPoolFactory: Send + Sync {
     /// Notes that the record of a run is stored; its source data is no longer needed.
     fn stored(&self, run_id: &str);
 
-    /// Starts a pool for the sessions of `job`, which connect on [`WorkerPool::connect`]. Their intervals arrive
-    /// through the channel. While agents are awaited, `tell` receives how many have joined, and of how many.
+    /// Starts a pool for the sessions of `job`, which connect on [`WorkerPool::connect`]. Their intervals
+    /// arrive through the channel. While agents are awaited, `tell` receives how many have joined, and of how
+    /// many.
     ///
     /// # Errors
     /// No pool could be started.

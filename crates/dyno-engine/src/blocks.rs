@@ -22,7 +22,8 @@ pub struct BlockSessionConfig {
     pub extra: Extra,
     /// Seed of the generator of update values.
     pub seed: u64,
-    /// A number unique to this run on this target, part of every update value, so that values of two runs always differ.
+    /// A number unique to this run on this target, part of every update value, so that values of two runs
+    /// always differ.
     pub run_stamp: u64,
     /// The session's number over all schemas, from 0.
     pub session: u32,
@@ -113,7 +114,7 @@ pub enum BlockOp {
     },
 }
 
-/// The kind of an operation, without its values; and two checks of what the last update left.
+/// The kind of an operation, without its values; or one of two checks of the rows of the last update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockStatementKind {
     /// Counts a range; see [`BlockOp::Select`].

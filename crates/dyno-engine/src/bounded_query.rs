@@ -1,7 +1,7 @@
-//! Sends questions to a database that may never answer, because of a lock or a hanging server.
+//! Runs queries on a database that may never answer, because of a lock or a hanging server.
 //!
-//! Sockets of a session under load have no deadline, since waiting for a lock is no fault there. Around a run
-//! it is: each question gets a thread of its own, and a time limit.
+//! Sockets of a session under load have no deadline, because waiting for a lock is not an error there. Before
+//! and after a run it is one, so each query gets its own thread and a time limit.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -12,20 +12,20 @@ use crate::load::Cancel;
 /// How often a wait checks whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A question whose answer is pending. Dropping it abandons the thread that asks, with everything that was
-/// given to it.
+/// A query whose answer is pending. Dropping it abandons the query's thread, with everything that was passed
+/// to it.
 #[derive(Debug)]
 pub struct PendingAnswer<T>(Receiver<T>);
 
 impl<T: Send + 'static> PendingAnswer<T> {
-    /// Asks the question on a thread of its own.
+    /// Runs the query `question` on its own thread.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
     pub fn start(question: impl FnOnce() -> T + Send + 'static) -> std::io::Result<Self> {
         let (answer, asked) = channel();
         std::thread::Builder::new().name("dyno-asks".into()).spawn(move || {
-            // If this fails, nobody waits for the answer any more.
+            // Sending fails if the caller has stopped waiting.
             let _ = answer.send(question());
         })?;
         Ok(Self(asked))

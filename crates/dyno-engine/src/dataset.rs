@@ -16,10 +16,10 @@ pub type RowCallback<'a> = &'a mut dyn FnMut(Vec<TextRow>) -> Result<(), TargetE
 
 /// The test data of a target. Default methods stand for engines without the feature.
 pub trait Dataset: Send + Sync {
-    /// The block size for a load: the wish if the engine can choose, else the engine's fixed size.
+    /// The block size for a load: `wish` if the engine can choose, otherwise the engine's fixed size.
     ///
     /// # Errors
-    /// The target cannot be reached, or the wish cannot be met.
+    /// The target cannot be reached, or the engine cannot use blocks of the size `wish`.
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError>;
 
     /// The block size of the database's reads, whether or not test data can have such blocks. For a database

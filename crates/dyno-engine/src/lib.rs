@@ -1,9 +1,9 @@
 //! The interfaces of a database engine, and the code that engines share.
 //!
 //! The traits are all that the rest of Dyno knows about a database. A [`Target`] is one endpoint, which holds
-//! data ([`Dataset`]) and can prove that it lost none ([`DurabilityProof`]). A [`Session`] is one connection that
-//! executes operations. An [`Observer`] reads cumulative counters, and a [`Sampler`] reads what sessions wait
-//! for. The method determines their shape, not any driver:
+//! data ([`Dataset`]) and can prove that it lost none ([`DurabilityProof`]). A [`Session`] is one connection
+//! that executes operations. An [`Observer`] reads cumulative counters, and a [`Sampler`] reads what sessions
+//! wait for. The method determines their shape, not any driver:
 //!
 //! - [`Session::ask`] is the hot path: any [`Statement`], prepared when the session was opened, with bound
 //!   values, alone or in a transaction, without allocation;
@@ -11,9 +11,9 @@
 //!   observer ([`SessionRequest::Edge`]), and the audit compares exact counts;
 //! - every call that can hang can be interrupted from outside ([`Session::interrupter`]).
 //!
-//! Each engine is a crate with the same modules and provides an [`Engine`] to the program's [`EngineRegistry`],
-//! which resolves URL schemes. Shared code is here too: generating test data and dividing it into chunks
-//! ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
+//! Each engine is a crate with the same modules and provides an [`Engine`] to the program's
+//! [`EngineRegistry`], which resolves URL schemes. Shared code is here too: generating test data and dividing
+//! it into chunks ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
 
 #![warn(missing_docs)]
 

@@ -2,9 +2,9 @@
 //!
 //! Two runs on one target measure each other, and a load during a run spoils both; neither run's figures show
 //! it. So a command that changes or measures data takes a lock inside the target, where every other Dyno
-//! finds it from any host. The lock is advisory: it binds only Dyno processes. It belongs to one command, of
-//! which a process may run several. It ends with the command or its process, however that ends; nobody ever
-//! has to clear it by hand.
+//! finds it from any host. The lock is advisory: only Dyno processes respect it. It belongs to one command; a
+//! process may run several commands. It ends with the command or its process, however that ends, and never
+//! has to be cleared by hand.
 //!
 //! The server has a lock too. Redo, writes, checkpoints and CPU are counted for all its databases together,
 //! so two Dynos on two databases of one server also measure each other. A command that has the target's lock
@@ -120,7 +120,7 @@ impl Lock {
         Self::held(Closing(Some(connection), close))
     }
 
-    /// The lock of a target that nobody else can reach.
+    /// The lock of a target that no other process can reach.
     pub fn needless() -> Self {
         Self { _guard: None, caveat: None }
     }
@@ -158,14 +158,14 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// The error that `holder`, if known, works on the target called `target`.
+/// The error that another command, `holder` if known, uses the target called `target`.
 pub fn busy(target: &str, holder: Option<&Holder>, hint: String) -> TargetError {
     TargetError::new(TargetErrorKind::Busy, format!("{target} is in use by {}", describe_holder(holder)))
         .hint(hint)
 }
 
-/// The error that `holder`, if known, works on the server of the target called `target`, in the database
-/// `place` if known. `end` says how to end a holder that hangs.
+/// The error that another command, `holder` if known, uses the server of the target called `target`, in the
+/// database `place` if known. `end` says how to end a holder that hangs.
 pub fn server_busy(target: &str, holder: Option<&Holder>, place: Option<&str>, end: &str) -> TargetError {
     let place = place.map_or(String::new(), |place| format!(", in {place}"));
     let message = format!("the server of {target} is in use by {}{place}", describe_holder(holder));

@@ -4,8 +4,8 @@ use dyno_record::Snapshot;
 
 use crate::error::TargetError;
 
-/// The two ends of reading those counters that are compared with the sessions' own counts: operations, rows,
-/// commits, blocks.
+/// The begin and the end of reading the counters that are compared with the sessions' own counts: operations,
+/// rows, commits, blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
     /// The observer is about to request them.
@@ -16,8 +16,8 @@ pub enum Counting {
 
 /// Reads a target's cumulative counters.
 pub trait Observer: Send {
-    /// Reads all counters at one moment. `tell` receives both ends of [`Counting`], which the engine keeps as
-    /// close together as it can. The snapshot may or may not include what sessions do between them.
+    /// Reads all counters at one moment. `tell` receives both values of [`Counting`]; the engine keeps them
+    /// as close together as it can. The snapshot may or may not include what sessions do between them.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
@@ -38,8 +38,8 @@ pub trait Observer: Send {
 
 /// Samples what Dyno's sessions are doing at a moment.
 pub trait Sampler: Send {
-    /// Takes one sample: every active session of Dyno with its wait. If [`Sampler::can_see_others`], also every
-    /// other active session anywhere on the server.
+    /// Takes one sample: every active session of Dyno with its wait. If [`Sampler::can_see_others`], also
+    /// every other active session anywhere on the server.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
@@ -59,8 +59,8 @@ pub trait Sampler: Send {
     fn own_commits(&self) -> u64;
 }
 
-/// Observes a target that does its own work and none of Dyno's. It only reads, and tells the database so
-/// where the engine has a way to.
+/// Observes a target under its own workload, without load from Dyno. It only reads, and declares that to the
+/// database where the engine supports it.
 pub struct PassiveObserver {
     /// Reads the counters of the whole database.
     pub observer: Box<dyn Observer>,

@@ -1,4 +1,4 @@
-//! Works off a list of jobs on several connections, which can be stopped at any time.
+//! Executes a list of jobs over several connections; they can be stopped at any time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -67,8 +67,8 @@ impl EngineRegistry {
         (self.of(url)?.open)(url, options)
     }
 
-    /// As [`EngineRegistry::open`], for a `url` that leads through a connection pooler to the server at `observe`.
-    /// Sessions go through the pooler, everything else goes to the server.
+    /// As [`EngineRegistry::open`], for a `url` that leads through a connection pooler to the server at
+    /// `observe`. Sessions go through the pooler, everything else goes to the server.
     ///
     /// # Errors
     /// As [`EngineRegistry::open`]; or the engine does not support poolers.

@@ -22,8 +22,8 @@ pub struct SessionSetup {
     pub rehearsal: Option<(StatementId, i64)>,
     /// How commits wait. Values other than [`Commit::Wait`] only reach engines whose sessions can choose.
     pub commit: Commit,
-    /// How statements are sent to the server. Values other than [`StatementProtocol::Prepared`] only reach engines
-    /// that support them.
+    /// How statements are sent to the server. Values other than [`StatementProtocol::Prepared`] only reach
+    /// engines that support them.
     pub protocol: StatementProtocol,
     /// How long a connection lasts. If it lasts one transaction, [`Session::disconnect`] and
     /// [`Session::reconnect`] are called around each. Statements are then prepared at their first use.
@@ -83,7 +83,8 @@ impl SessionSetting {
 /// A request that ended without an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestCompletion {
-    /// The figure of the statement's [`ResultKind`](crate::ResultKind): the number, or the rows read or changed.
+    /// The figure of the statement's [`ResultKind`](crate::ResultKind): the number, or the rows read or
+    /// changed.
     pub rows: u64,
     /// When the commit began, on the setup's clock; absent without a commit or where the session did not see
     /// the boundary.
@@ -106,8 +107,8 @@ pub trait Session: Send {
     /// [`ResultKind::Columns`](crate::ResultKind::Columns). Absent where there is no row or no such column.
     fn answered(&self, column: usize) -> Option<Value<'_>>;
 
-    /// The results of the [queued](SessionRequest::Queue) requests that were sent with the last one: the rows that
-    /// each read or changed, in order. Empty where none were queued.
+    /// The results of the [queued](SessionRequest::Queue) requests that were sent with the last one: the rows
+    /// that each read or changed, in order. Empty where none were queued.
     fn queued(&self) -> &[u64];
 
     /// Loops of the block workload inside the database; `None` where the engine has none, or the setup does
@@ -123,7 +124,7 @@ pub trait Session: Send {
     /// have committed, only an edge makes it exact.
     fn knows_overhead(&self) -> bool;
 
-    /// The session in two halves, so that one thread can lead several; `None` if the session can only block.
+    /// The session in two halves, so that one thread can run several; `None` if the session can only block.
     fn duplex(&mut self) -> Option<&mut dyn Duplex>;
 
     /// The processor of this machine on which the server process of this session last ran. `None` where that

@@ -22,7 +22,7 @@ use crate::statement_limit::StatementLimit;
 pub struct Capabilities {
     /// Loops can run inside the database ([`Session::slices`]).
     pub server_drive: bool,
-    /// Sessions can be split in two halves ([`Session::duplex`]), so that one thread can lead several.
+    /// Sessions can be split in two halves ([`Session::duplex`]), so that one thread can run several.
     pub duplex: bool,
     /// Sessions can send several requests together ([`SessionRequest::Queue`](crate::SessionRequest::Queue)).
     pub pipelines: bool,
@@ -150,8 +150,8 @@ pub trait Target: Dataset + DurabilityProof {
         ))
     }
 
-    /// The types of the parameters of each of `statements`, which came from [`Target::observed_statements`]. None of them is
-    /// executed.
+    /// The types of the parameters of each of `statements`, which came from [`Target::observed_statements`].
+    /// None of them is executed.
     ///
     /// # Errors
     /// The target cannot be reached.

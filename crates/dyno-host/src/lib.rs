@@ -10,7 +10,7 @@
 //! | `locate` | the mount and the devices of a path |
 //! | `facts` | the description of the machine |
 //! | `snapshot`, `counted`, `observer` | all counters at one moment |
-//! | `far`, `tree` | facts and counters of another machine |
+//! | `remote`, `tree` | facts and counters of another machine |
 //! | `processors` | who used the processors: this program, the database, or others |
 //! | `profile` | which functions used the processors, as sampled by `perf` |
 //! | `delta`, `rates`, `named` | the difference of two snapshots, as figures and under the names of records |

@@ -1,9 +1,9 @@
 //! Attribution: what a figure was counted over, and which part of it is background activity.
 //!
-//! A rate of operations is the run's own. A database counter includes every session of the
-//! database. Redo and writes belong to the whole server, processors and devices to the host. Each
-//! figure of a record gets this attribution. It is marked where it includes background activity or
-//! that cannot be excluded; the audit's own shares say how much.
+//! A rate of operations is the run's own. A database counter includes every session of the database. Redo and
+//! writes belong to the whole server, processors and devices to the host. Each figure of a record gets this
+//! attribution. A figure is marked if it includes background activity, or if that cannot be excluded. The
+//! audit's own shares say how much.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,8 @@ const OF_HOST: [&str; 3] = ["cpu_", "device_", "context_switches"];
 /// Name prefixes of the run's own figures of speed.
 const SPEED: [&str; 4] = ["ops_per_s", "rows_per_s", "service_", "response_"];
 
-/// The attribution of each figure of `record`, by name; `company` is what the audit found of
-/// background activity.
+/// The attribution of each figure of `record`, by name; `company` is the background activity that the audit
+/// found.
 pub(super) fn attributions(
     record: &RunRecord,
     company: &AuditForeignActivity,

@@ -95,7 +95,8 @@ pub(super) fn errors(facts: &AuditFacts<'_>) -> AuditCheckResult {
     conclude(status, "0", observed, format!("{words}; all were repeated"))
 }
 
-/// Retries in the window: `; the database rolled back 304 attempts in the window, which were retried (pay 301, stock 3)`.
+/// Retries in the window:
+/// `; the database rolled back 304 attempts in the window, which were retried (pay 301, stock 3)`.
 fn retries_words(facts: &AuditFacts<'_>) -> String {
     let retries = |name: &str| facts.record.ops.get(name).map_or(0, |ops| ops.retries);
     let all = retries(dyno_record::ALL);

@@ -22,7 +22,7 @@ const SESSION_COMMITS: &str = "dyno.session_commits";
 const VACUUM_COMMITS: u64 = 6;
 const ROUND_COMMITS: u64 = 6;
 
-/// Most transactions beside operations, per second of the sessions' life. The server adds them for
+/// Most transactions besides operations, per second of the sessions' life. The server adds them for
 /// connections that are opened, tried and refused, and for background workers.
 const CONNECTING_PER_S: f64 = 2.0;
 const CONNECTING_AT_LEAST: u64 = 20;
@@ -105,9 +105,8 @@ fn allowance(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
         .saturating_add(vacuums.saturating_mul(VACUUM_COMMITS))
 }
 
-/// The most transactions that parallel workers of custom statements add, beside the transaction
-/// itself. It is derived from what was learned of each class alone. Under load there may be fewer
-/// workers.
+/// The most transactions that parallel workers of custom statements add, besides the transaction itself. It
+/// is derived from what was learned of each class alone. Under load there may be fewer workers.
 fn of_parallel_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
     if !facts.counting.parallel_commit {
         return 0;

@@ -273,8 +273,8 @@ impl<'a> AuditFacts<'a> {
         self.check_all_hosts_reported()?;
         let window = self.window()?;
         if window.edge_late > (0, 0) {
-            // What such a session did beside its operations until then, for example reconnecting,
-            // is unknown too.
+            // What such a session did besides its operations until then, for example reconnecting, is unknown
+            // too.
             return Err(Skip(
                 "sessions were in one operation across a window boundary, so the share of their work in the \
                  counters is unknown: the whole run is compared"

@@ -14,7 +14,7 @@ use crate::number::{count, figure, megabytes, percent};
 /// Bytes below which reads are too few to judge: catalogs and directories cause as much.
 const BYTES_FLOOR: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// Bytes per second that an idle system may read beside the run without counting as load.
+/// Bytes per second that an idle system may read in addition to the run without counting as load.
 const OTHERS_BYTES_PER_S: f64 = 2.0 * 1024.0 * 1024.0;
 
 /// Device bytes per requested byte above which others use the device. Read-ahead reads some blocks
@@ -137,7 +137,7 @@ const BYTES_PER_SYNC: f64 = 64.0 * 1024.0;
 /// Most times that a page (double write) and the log (second log) are written for one count.
 const PAGE_COPIES: f64 = 2.0;
 const LOG_COPIES: f64 = 3.0;
-/// Writes per second that an idle system may do beside the run without counting as load.
+/// Writes per second that an idle system may do in addition to the run without counting as load.
 const OTHERS_WRITES_PER_S: f64 = 300.0;
 const OTHERS_WRITE_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
 

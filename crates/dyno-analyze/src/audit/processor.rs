@@ -27,7 +27,7 @@ const STEAL_PCT: f64 = 2.0;
 /// Share of all processors, %, above which a minor consumer is listed.
 const SAID_PCT: f64 = 0.5;
 
-/// What a record tells about the processors, % of all of them.
+/// Who used the processors according to a record, % of all processors.
 struct Shares {
     others_pct: f64,
     busy_pct: f64,

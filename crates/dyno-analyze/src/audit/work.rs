@@ -14,8 +14,8 @@ use crate::number::{count, fixed, percent};
 /// million.
 const SIGMAS: f64 = 5.0;
 
-/// Share of the operations by which a mix may differ beside chance: operations in progress at the
-/// ends of the window.
+/// Share of the operations by which a mix may differ besides chance: operations in progress at the ends of
+/// the window.
 const MIX_SLACK: f64 = 0.005;
 
 /// Share of all operations by which a class may be off because the rows that it needs must be

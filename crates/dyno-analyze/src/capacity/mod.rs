@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `part` | the components, their figures, and what shows that one was the limit |
 //! | `ceiling` | the highest measured value of a figure, and the knee of that curve |
-//! | `used` | peak, 95th percentile and mean of the same figure in present use |
+//! | `usage` | peak, 95th percentile and mean of the same figure in present use |
 //! | `growth` | whether peaks rise from day to day, and when they reach a limit |
 //! | `platform` | whether both sides are of the same platform |
 

@@ -7,9 +7,9 @@
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `looker` | the thread that queries the server, which may hang |
-//! | `known` | what was learned so far: rates, stretches without a gap, the series |
-//! | `spread` | the distribution of a figure over time, in bounded memory |
+//! | `query_thread` | the thread that queries the server, which may hang |
+//! | `observed` | what was learned so far: rates, stretches without a gap, the series |
+//! | `distribution` | the distribution of a figure over time, in bounded memory |
 //! | `record` | the record of an observation |
 
 mod distribution;

@@ -31,7 +31,7 @@ pub(super) struct ObservationThread {
     reading_count: Arc<AtomicU64>,
 }
 
-/// The database's machine if it is another one; the present reading thread queries it.
+/// The database's machine if it is another one; the current reading thread queries it.
 pub(super) type SharedRemoteHost = Arc<Mutex<RemoteHostThread>>;
 
 /// Time limit of a connection's first reading, and the share of an interval for later ones.

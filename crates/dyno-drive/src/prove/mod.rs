@@ -3,7 +3,7 @@
 //! - [`window`] drives a scripted database whose every operation, time and counter is known, and compares
 //!   each recorded figure with the scripted one;
 //! - a [`AckLedger`] notes, row by row, what the database acknowledged to the sessions of a run;
-//! - [`rows`] compares that account with the version counters in the rows themselves.
+//! - [`rows`] compares that ledger with the version counters in the rows themselves.
 
 mod counted;
 mod distribution;

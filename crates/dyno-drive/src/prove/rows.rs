@@ -102,7 +102,7 @@ impl RowVersionBaseline {
         Ok(Self { spec: spec.clone(), versions })
     }
 
-    /// Reads all rows again and compares them with the account in `ledger`; `run_stamp` is the run's.
+    /// Reads all rows again and compares them with `ledger`; `run_stamp` is the run's.
     ///
     /// # Errors
     /// The target cannot be read.

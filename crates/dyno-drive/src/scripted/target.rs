@@ -63,7 +63,7 @@ impl ScriptedTarget {
         self
     }
 
-    /// Lets one thread lead several sessions; none of them can hang then.
+    /// Lets one thread run several sessions; none of them can hang then.
     #[must_use]
     pub fn duplex(mut self) -> Self {
         self.duplex = true;

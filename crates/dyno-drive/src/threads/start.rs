@@ -1,4 +1,4 @@
-//! Decides which threads lead which sessions, and starts them.
+//! Decides which threads run which sessions, and starts them.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ pub(super) struct Started {
     pub(super) sessions: u32,
 }
 
-/// Whether one thread can lead several sessions on `target`.
+/// Whether one thread can run several sessions on `target`.
 ///
 /// Not for the server drive, whose slices are long enough for a thread of their own. Neither opening a
 /// connection nor loading rows is split in two halves.

@@ -1,4 +1,4 @@
-//! The threads of this process as a run's worker pool: shared memory tells them everything at once.
+//! The threads of this process as a run's worker pool: they communicate through shared memory, without delay.
 
 use std::time::Duration;
 

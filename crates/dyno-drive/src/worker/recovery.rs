@@ -73,8 +73,8 @@ impl SessionWorker {
         }
     }
 
-    /// The error with its true cause: a connection that Dyno closed at the run's end looks as if the server had
-    /// closed it.
+    /// The error with its true cause: a connection that Dyno closed at the run's end looks as if the server
+    /// had closed it.
     #[cold]
     pub(crate) fn name_closer<'a>(&self, error: &'a OpError) -> Cow<'a, OpError> {
         match error.class == ErrorClass::Connection && self.shared.is_broken_off() {

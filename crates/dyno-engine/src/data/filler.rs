@@ -35,7 +35,8 @@ fn random_text(rng: &mut Xoshiro256PlusPlus, out: &mut [u8]) {
 /// Maps eight random bytes to printable characters at once. One step per byte would take most of a load's
 /// time in builds without optimization.
 fn printable(random: u64) -> u64 {
-    // A multiplication instead of a modulo; 95 does not divide 256, so some symbols are a third more frequent.
+    // A multiplication instead of a modulo; 95 does not divide 256, so some symbols are a third more
+    // frequent.
     let even = (((random & EVEN) * SYMBOLS) >> 8) & EVEN;
     let odd = (((random >> 8) & EVEN) * SYMBOLS) & !EVEN;
     (even | odd) + u64::from_le_bytes([b' '; 8])
@@ -88,7 +89,8 @@ impl Filler {
         self.column_bytes
     }
 
-    /// Writes the text of the row with `key`; column `i` (from 0, which is `c2`) is `out[i * column_bytes..][..column_bytes]`.
+    /// Writes the text of the row with `key`; column `i` (from 0, which is `c2`) is
+    /// `out[i * column_bytes..][..column_bytes]`.
     ///
     /// `c2` begins with `d` and sixteen hexadecimal digits that no other row of the table has.
     pub fn fill(&self, key: u64, out: &mut [u8]) {
@@ -153,7 +155,7 @@ impl UpdateValues {
 
 impl UpdateValues {
     /// The fewest random characters of a column without the stamp. They make the column differ from its old
-    /// value even where all of it shall compress away.
+    /// value even where all of it should compress away.
     const FRESH_BYTES: usize = 17;
 
     /// Fills `out`, a number of whole columns, with fresh values. The first column is a value of

@@ -7,9 +7,9 @@ const ROUNDS: u64 = 4;
 
 /// A random order of the keys `1..=len`: a bijection from insert positions to keys.
 ///
-/// A balanced Feistel network over the next even power of two, walked until it falls inside the range (Black and
-/// Rogaway, Ciphers with Arbitrary Finite Domains, CT-RSA 2002). Needs no memory, so any part of the order can be made
-/// by any loader.
+/// A balanced Feistel network over the next even power of two, walked until it falls inside the range (Black
+/// and Rogaway, Ciphers with Arbitrary Finite Domains, CT-RSA 2002). Needs no memory, so any part of the
+/// order can be made by any loader.
 #[derive(Debug, Clone, Copy)]
 pub struct Permutation {
     len: u64,

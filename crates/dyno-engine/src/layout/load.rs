@@ -1,4 +1,4 @@
-//! Leads a load: existing data is recognized, resumed, replaced or refused.
+//! Controls a load: recognizes existing data, and resumes, replaces or refuses it.
 
 use std::time::Instant;
 
@@ -8,8 +8,8 @@ use super::loading::LoadTotals;
 use crate::error::TargetError;
 use crate::load::{DataState, LoadOptions, LoadReport, SchemaFacts};
 
-/// An engine's steps of a load of one spec, each on the leading connection (`C`). `F` is the existing data
-/// with what resuming needs. A step fails where the database refuses.
+/// An engine's steps of a load of one spec, each on the main connection (`C`). `F` is the existing data with
+/// what resuming needs. A step fails where the database refuses.
 pub struct LoadSteps<'a, C, F> {
     /// The objects of the metadata, as in "nobody else drops `tables dyno_…`".
     pub objects: &'static str,

@@ -1,8 +1,8 @@
 //! Loads Dyno's data into a database server; engines with a server share this code.
 //!
-//! Each engine defines how to create, fill and measure a table. Recognizing existing data, resuming after the
-//! last complete chunk, parallel connections and the notes of measured figures are common. So are the checks
-//! of a row.
+//! Each engine defines how to create, fill and measure a table. The shared code recognizes existing data,
+//! resumes after the last complete chunk, loads over parallel connections, records measured figures, and
+//! checks rows.
 
 mod faults;
 mod load;

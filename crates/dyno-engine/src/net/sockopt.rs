@@ -40,7 +40,8 @@ impl Keepalive {
 fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     // The types passed here are a c_int and a timeval, a few bytes each.
     let length = mem::size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` is a live T of `length` bytes for the whole call; the kernel copies it and keeps no pointer.
+    // SAFETY: `value` is a live T of `length` bytes for the whole call; the kernel copies it and keeps no
+    // pointer.
     let result = unsafe { libc::setsockopt(fd, level, name, std::ptr::from_ref(value).cast(), length) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

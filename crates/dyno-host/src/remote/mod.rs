@@ -5,7 +5,7 @@
 //! | `ssh` | through OpenSSH's client: one connection, and a shell loop on the other machine that prints the
 //! kernel's files |
 //! | `exporter` | through Prometheus node_exporter, whose counters have other names |
-//! | `own`, `bounded` | through an agent: its answer for its own machine, and the limits on such an answer |
+//! | `agent_host`, `bounded` | through an agent: its answer for its own machine, and the limits on such an answer |
 //! | `clock` | the offset of its clock from ours, and the time of a reading on our clock |
 //! | `reading` | a snapshot and the times around it, which can be serialized |
 

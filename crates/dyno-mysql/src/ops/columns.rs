@@ -1,4 +1,4 @@
-//! The columns of the last row, where a statement's are read.
+//! The columns of the last row, for statements whose columns are used.
 
 use super::answer::MySqlResultPart;
 use crate::wire::{MySqlColumnDef, values, written_values};
@@ -7,21 +7,21 @@ use dyno_engine::LastRow;
 /// The columns of the last row.
 #[derive(Debug, Default)]
 pub(super) struct MySqlRowReader {
-    /// What those of each statement were when that was last told.
+    /// The column definitions of each statement, as the server last sent them.
     column_defs: Vec<Vec<MySqlColumnDef>>,
     pub(super) row: LastRow,
-    /// Whether values come written out.
+    /// Whether rows contain their values as text.
     is_text: bool,
 }
 
 impl MySqlRowReader {
-    /// Of statements whose columns are these, as far as that is known before they are executed.
-    /// Values come in binary, or written out.
+    /// A reader for statements with these column definitions, as far as they are known before execution. Rows
+    /// contain their values as text if `is_text`, otherwise in binary.
     pub(super) fn new(column_defs: Vec<Vec<MySqlColumnDef>>, is_text: bool) -> Self {
         Self { column_defs, row: LastRow::default(), is_text }
     }
 
-    /// Takes in a part of the answer to statement `index`. A row that ends too early has fewer columns.
+    /// Reads a part of the result of statement `index`. A row that ends too early has fewer columns.
     pub(super) fn read_part(&mut self, index: usize, part: MySqlResultPart<'_>) {
         let Self { column_defs, row, is_text } = self;
         match part {

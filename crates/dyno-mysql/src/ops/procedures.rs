@@ -27,7 +27,8 @@ const UPDATES: [(&str, &str); 3] = [
 /// Bytes that a procedure prepends to a column other than `c2`: a hash and the column's number.
 pub(super) const HASH_BYTES: usize = 16;
 
-/// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its comment.
+/// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its
+/// comment.
 pub(crate) fn slice_sql(schema: u32, shape: MySqlRowShape, mark: &str) -> Vec<(String, String)> {
     let words = [
         ("{n}", schema.to_string()),

@@ -1,9 +1,11 @@
-//! One session's transactions, as it acknowledges them and as the server counts them for its connection.
+//! Counts the transactions of one session: those acknowledged to it, and those that the server counts for its
+//! connection.
 //!
-//! `Handler_commit`, by which both products count, moves by one for each statement that has touched a table of InnoDB, alone, as a
-//! step of a transaction or within a procedure, and by one more for the commit of a transaction with such a step. A rollback does
-//! not move it, nor does a transaction without steps, nor a statement that touches no table (seen on MariaDB 10.11 and MySQL 9.7,
-//! with and without a binlog). What an execution of a statement costs is taken from what the server has counted for single ones.
+//! Both products count in `Handler_commit`. Each statement that touches an InnoDB table adds one: alone, as a
+//! step of a transaction, or within a procedure. The commit of a transaction with such a step adds one more.
+//! A rollback, a transaction without steps, and a statement that touches no table add nothing (seen on
+//! MariaDB 10.11 and MySQL 9.7, with and without a binlog). The cost of a statement is learned from what the
+//! server counted for single executions.
 
 use std::sync::Arc;
 
@@ -13,46 +15,47 @@ use crate::own_connections::{
 use crate::wire::{MySqlConnection, MySqlWireError};
 use dyno_engine::Statement;
 
-/// The books of one session.
+/// The transaction counts of one session.
 #[derive(Debug, Default)]
 pub(super) struct MySqlAckLedger {
     acknowledged: Arc<MySqlAckCounters>,
-    /// Transactions that were no operations: on the connections before this one, and on this one beside those that are
-    /// acknowledged. A procedure or a table that is met for the first time is looked up in the dictionary, in transactions of
-    /// its own. Below 0 where the server counts fewer.
+    /// Overhead transactions, which are no operations: on earlier connections, and on this one in addition to
+    /// the acknowledged ones. For example, the server looks up a procedure or table in its dictionary at the
+    /// first use, in separate transactions. Negative where the server counts fewer.
     earlier_overhead: i64,
     overhead: i64,
-    /// What the steps of the transaction that has begun were.
+    /// What the steps of the open transaction were; absent outside a transaction.
     steps: Option<MySqlTransactionSteps>,
-    /// What one execution of each statement costs, and what is owed of parts of one.
+    /// The cost of one execution of each statement, in transactions, and the fraction that is not counted
+    /// yet.
     costs: Vec<MySqlCostEstimate>,
     cost_remainder: f64,
-    /// Whether something was executed that may cost anything.
+    /// Whether something with an unknown cost was executed since the server's last status.
     has_unknown_cost: bool,
-    /// What the server had counted when it last told, and what was executed since.
+    /// The server's count in its last status, and what was executed since.
     last_counted: Option<u64>,
     since: MySqlExecutedSince,
 }
 
-/// Steps of a transaction.
+/// The steps of an open transaction.
 #[derive(Debug, Clone, Copy, Default)]
 struct MySqlTransactionSteps {
-    /// Whether the server has counted one.
+    /// Whether the server counts any of them.
     is_counted: bool,
-    /// Whether one was work, and whether one only looked.
+    /// Whether any was work of the workload, and whether any was a check.
     has_work: bool,
     has_checks: bool,
 }
 
-/// Transactions that one execution of a statement is for the server.
+/// The number of transactions that the server counts for one execution of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum MySqlCostEstimate {
-    /// One, as of most that touch a table.
+    /// One, as for most statements that touch a table.
     #[default]
     One,
-    /// So many on average, as was seen.
+    /// This many on average, as observed.
     Average(f64),
-    /// That of a procedure of which nothing was seen.
+    /// Unknown: a procedure that was not observed yet.
     Unknown,
 }
 
@@ -64,25 +67,26 @@ impl MySqlCostEstimate {
         match mean_cost {
             Some(observed) => Self::Average(observed),
             None if begins("call") => Self::Unknown,
-            // It names no table; a function may read one, which the server tells in time.
+            // The statement names no table. If a function in it reads one, the server's later counts show
+            // that.
             None if begins("select") && !sql.to_ascii_lowercase().contains("from") => Self::Average(0.0),
             None => Self::One,
         }
     }
 }
 
-/// What was executed since the server last told what it has counted.
+/// What was executed since the server's last status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum MySqlExecutedSince {
     #[default]
     Nothing,
-    /// This statement, once.
+    /// One execution of the statement with this index.
     One(usize),
     Other,
 }
 
 impl MySqlAckLedger {
-    /// Opens those of a new connection, whose number is among `sessions` while it is open.
+    /// Starts the counts of a new connection; its number is in `sessions` while it is open.
     pub(super) fn open(&mut self, connection: &MySqlConnection, sessions: &SharedSessionRegistry) {
         let costs = std::mem::take(&mut self.costs);
         *self = Self {
@@ -94,7 +98,7 @@ impl MySqlAckLedger {
         lock_registry(sessions).add_session(connection.id(), Arc::clone(&self.acknowledged));
     }
 
-    /// Takes over what is known by now of what `statements` cost.
+    /// Loads the costs of `statements` that are known so far.
     pub(super) fn load_costs(&mut self, statements: &[Statement], sessions: &SharedSessionRegistry) {
         let registry = lock_registry(sessions);
         let cost =
@@ -102,7 +106,7 @@ impl MySqlAckLedger {
         self.costs = statements.iter().map(cost).collect();
     }
 
-    /// Asks the server what it has counted for `connection`.
+    /// Reads the server's counts for `connection`.
     pub(super) fn refresh(
         &mut self,
         connection: &mut MySqlConnection,
@@ -113,7 +117,7 @@ impl MySqlAckLedger {
         Ok(())
     }
 
-    /// The server has counted `share` for this connection, which executes `statements`.
+    /// Records the server's counts `share` for this connection, which executes `statements`.
     pub(super) fn record_status(
         &mut self,
         id: u32,
@@ -134,17 +138,18 @@ impl MySqlAckLedger {
             (Some(counted), MySqlExecutedSince::Nothing, false);
     }
 
-    /// Whether nobody knows what was executed has cost before the server tells.
+    /// Whether the cost of what was executed is unknown until the server's next status.
     pub(super) fn has_unknown_cost(&self) -> bool {
         self.has_unknown_cost
     }
 
-    /// Transactions that were no operations.
+    /// Overhead transactions, which are no operations.
     pub(super) fn overhead(&self) -> i64 {
         self.earlier_overhead + self.overhead + self.acknowledged.snapshot().extra_transactions
     }
 
-    /// Statement `index` has ended well, and read and wrote so many rows; one that does not work only looks.
+    /// Records that statement `index` ended without an error, with the rows that it read and wrote. Unless it
+    /// `works`, it is a check.
     #[inline]
     pub(super) fn record_statement(&mut self, index: usize, works: bool, rows_read: u64, rows_written: u64) {
         self.since = if self.since == MySqlExecutedSince::Nothing {
@@ -167,7 +172,7 @@ impl MySqlAckLedger {
         );
     }
 
-    /// Operations inside the database have ended well.
+    /// Records operations inside the database that ended without an error.
     pub(super) fn record_slice(&mut self, counts: MySqlAckCounts) {
         self.since = MySqlExecutedSince::Other;
         self.record(true, 1, counts);
@@ -188,19 +193,19 @@ impl MySqlAckLedger {
         self.acknowledged.add(counts);
     }
 
-    /// The whole transactions of a cost that differs from one execution to the next.
+    /// The whole transactions to count for an average `cost`; the fraction is kept for the next execution.
     fn take_whole(&mut self, cost: f64) -> i64 {
         let all = self.cost_remainder + cost;
         self.cost_remainder = all.fract();
         all.trunc() as i64
     }
 
-    /// A transaction has begun.
+    /// Records the begin of a transaction.
     pub(super) fn begin_transaction(&mut self) {
         self.steps = Some(MySqlTransactionSteps::default());
     }
 
-    /// It has ended, committed or not.
+    /// Records the end of the transaction, committed or not.
     pub(super) fn end_transaction(&mut self, committed: bool) {
         self.since = MySqlExecutedSince::Other;
         let steps = self.steps.take();
@@ -208,7 +213,7 @@ impl MySqlAckLedger {
             return;
         }
         let counted = i64::from(steps.is_some_and(|steps| steps.is_counted));
-        // One in which nothing but looks were done is none of the operations.
+        // A transaction that contains only checks is no operation.
         let operations = u64::from(steps.is_some_and(|steps| steps.has_work || !steps.has_checks));
         let beside = counted - operations.cast_signed();
         self.acknowledged.add(MySqlAckCounts {

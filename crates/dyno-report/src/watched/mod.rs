@@ -3,7 +3,7 @@
 //! | file | job |
 //! | --- | --- |
 //! | `live` | progress lines during the watch |
-//! | `spread` | peak, 95th percentile and mean of each figure, gaps, and what could not be read |
+//! | `summary` | peak, 95th percentile and mean of each figure, gaps, and what could not be read |
 //! | `figures` | charts over time |
 
 pub(crate) mod figures;

@@ -64,7 +64,8 @@ impl CustomActor {
         })
     }
 
-    /// Takes the next part of the table that the workload loads; false if no part is left, or it loads no table.
+    /// Takes the next part of the table that the workload loads; false if no part is left, or it loads no
+    /// table.
     pub fn take_part(&mut self) -> bool {
         let part = self.workload.bulk.as_ref().and_then(|bulk| bulk.take());
         if let Some(part) = part {
@@ -116,8 +117,9 @@ impl CustomActor {
         ClassId::operation(*first_class + *class)
     }
 
-    /// Restarts the transaction with the same values after an error rolled it back. If its parts commit separately, only the failed
-    /// part restarts. Returns false if no retries are left. Counters, such as sequences, continue.
+    /// Restarts the transaction with the same values after an error rolled it back. If its parts commit
+    /// separately, only the failed part restarts. Returns false if no retries are left. Counters, such as
+    /// sequences, continue.
     pub fn retry(&mut self) -> bool {
         if self.retries_left == 0 {
             return false;
@@ -237,7 +239,8 @@ impl CustomActor {
         }
     }
 
-    /// Receives the columns of the last row from `column`, if the last statement has columns to read. Call it after each request.
+    /// Receives the columns of the last row from `column`, if the last statement has columns to read. Call it
+    /// after each request.
     ///
     /// # Errors
     /// The row has too few columns, or a column has the wrong type.
@@ -398,7 +401,8 @@ impl CustomActor {
         self.state.outcome
     }
 
-    /// The time until the next transaction in ns: the think time of this one, plus the keying time of the next.
+    /// The time until the next transaction in ns: the think time of this one, plus the keying time of the
+    /// next.
     #[inline]
     pub fn think_ns(&self) -> u64 {
         let CustomWorkload { transactions, types, .. } = &*self.workload;

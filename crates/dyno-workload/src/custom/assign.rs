@@ -105,8 +105,8 @@ fn is_real(draws: &Draws, names: &Names, slot: u16) -> bool {
     draws.all.get(usize::from(slot)).map_or(names.real.contains(&slot), |draw| draw.of == Type::Real)
 }
 
-/// The slots that steps of these transactions set to floating-point numbers, as far as `draws` and `names` show. Errors are
-/// reported later, when steps are read.
+/// The slots that steps of these transactions set to floating-point numbers, as far as `draws` and `names`
+/// show. Errors are reported later, when steps are read.
 pub(super) fn real_slots(transactions: &TomlTable<'_>, draws: &Draws, names: &Names) -> BTreeSet<u16> {
     let mut real_slots = names.real.clone();
     for transaction in transactions.items() {

@@ -315,8 +315,8 @@ impl TransactionCompiler<'_> {
         Some((bound(least), bound(most)))
     }
 
-    /// Slots that each iteration of `steps` redraws: those used in it, except in inner iterations, and not already redrawn by outer
-    /// iterations.
+    /// Slots that each iteration of `steps` redraws: those used in it, except in inner iterations, and not
+    /// already redrawn by outer iterations.
     fn redrawn_slots(&self, steps: &[TransactionStep], turning: &[u16]) -> Vec<u16> {
         let mut used = Vec::new();
         self.used_in(steps, &mut used);

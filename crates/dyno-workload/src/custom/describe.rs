@@ -77,8 +77,8 @@ pub struct DescribedTransaction {
 }
 
 impl CustomWorkload {
-    /// The changes by its transactions on this engine, derived from their statements: each writing transaction with
-    /// `UPDATE accounts` and so on.
+    /// The changes by its transactions on this engine, derived from their statements: each writing
+    /// transaction with `UPDATE accounts` and so on.
     ///
     /// # Errors
     /// The workload has no SQL for this engine.

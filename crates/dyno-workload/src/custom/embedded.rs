@@ -16,7 +16,8 @@ pub(super) type Inside = (&'static str, &'static [(&'static str, &'static str)])
 /// The embedded folders of the suite.
 pub(super) const SUITE: &[Inside] = include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
-/// Whether `folder` names an embedded workload. Such workloads have files for every engine, even for engines not in this build.
+/// Whether `folder` names an embedded workload. Such workloads have files for every engine, even for engines
+/// not in this build.
 pub fn is_inside(folder: &Path) -> bool {
     folder.to_str().is_some_and(|path| path.starts_with(MARK))
 }

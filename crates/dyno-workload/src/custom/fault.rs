@@ -105,7 +105,8 @@ pub(super) struct SourceText {
     file: Arc<File>,
     /// The byte offset in the file where it begins.
     begin: usize,
-    /// Whether the file contains it literally; a text with escapes does not, so all its errors are reported at its start.
+    /// Whether the file contains it literally; a text with escapes does not, so all its errors are reported
+    /// at its start.
     exact: bool,
     pub(super) letters: Arc<str>,
 }

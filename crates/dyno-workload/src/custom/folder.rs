@@ -132,8 +132,8 @@ impl WorkloadFolder {
         self.file(&name.letters).map(SourceText::file).map_err(at_reference)
     }
 
-    /// The text of the SQL file `name` and of its variants, whose names have an engine before the extension: `pay.mysql.sql` beside
-    /// `pay.sql`.
+    /// The text of the SQL file `name` and of its variants, whose names have an engine before the extension:
+    /// `pay.mysql.sql` next to `pay.sql`.
     pub(super) fn sql(&self, name: &SourceText) -> Result<Variants<SourceText>, WorkloadError> {
         self.require_inside(name)?;
         let path = Path::new(&*name.letters);

@@ -7,7 +7,8 @@ use super::table::{TomlItem, TomlTable};
 use super::transaction::Transaction;
 use dyno_plan::Rate;
 
-/// The transactions of the run: those of the mix `asked` or of the workload's own mix, with its weights; all without mixes.
+/// The transactions of the run: those of the mix `asked` or of the workload's own mix, with its weights; all
+/// without mixes.
 ///
 /// # Errors
 /// A mix is invalid, or the chosen mix does not exist.

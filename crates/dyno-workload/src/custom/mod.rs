@@ -9,10 +9,10 @@
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | compiling the steps of a transaction into a linear program |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `writing`, `read`, `workload`, `describe` | the workload as a whole, and its description |
 //! | `outcome`, `safe`, `pipe`, `state`, `actor` | executing it in one session |
-//! | `example`, `inside`, `sent` | example folders, embedded workloads, and workloads from another host |
+//! | `example`, `embedded`, `sent_folders` | example folders, embedded workloads, and workloads from another host |
 //! | `suite` | the tests of a suite, each with a page about its workload |
 //! | `pgbench` | importing scripts of pgbench |
-//! | `statements`, `quoted`, `undrawn` | drafting a workload from statements that a database has recorded, and finding what the user must complete |
+//! | `statements`, `quoted`, `missing_generators` | drafting a workload from statements that a database has recorded, and finding what the user must complete |
 
 mod actor;
 mod assign;

@@ -21,7 +21,8 @@ pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     }
 }
 
-/// The user's text for an error: on one line, without characters that a terminal acts on, at most 60 characters.
+/// The user's text for an error: on one line, without characters that a terminal acts on, at most 60
+/// characters.
 pub(super) fn shown(text: &str) -> String {
     dyno_plan::terminal::spelled(text, 60)
 }

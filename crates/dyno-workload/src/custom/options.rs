@@ -1,8 +1,8 @@
 //! Reads `[option]`: choices that a workload leaves to the user, and `{ by = … }` values that depend on them.
 //!
-//! An option is a list of values; the first is the default. Any other value in `workload.toml` may depend on an option:
-//! `{ by = "option", value = …, other = … }` selects the entry for the chosen value, and `{ by = "option" }` is the chosen
-//! value itself.
+//! An option is a list of values; the first is the default. Any other value in `workload.toml` may depend on
+//! an option: `{ by = "option", value = …, other = … }` selects the entry for the chosen value, and
+//! `{ by = "option" }` is the chosen value itself.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,8 @@ fn words(value: &DeValue<'_>) -> Option<String> {
 }
 
 impl<'a> WorkloadOptions<'a> {
-    /// Reads the options of the file, with the choices in `requested`: `name=value`, or `like=NAME` for a set of options.
+    /// Reads the options of the file, with the choices in `requested`: `name=value`, or `like=NAME` for a set
+    /// of options.
     ///
     /// # Errors
     /// An option is invalid, or a requested name or value does not exist.

@@ -29,7 +29,8 @@ pub struct RowCountMismatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransactionOutcome {
     pub ended: TransactionEnd,
-    /// The effect so far. Rows of a rolled back transaction do not count; a statement that returns a number counts as one row read.
+    /// The effect so far. Rows of a rolled back transaction do not count; a statement that returns a number
+    /// counts as one row read.
     pub effect: Effect,
     /// The first statement that touched an unexpected number of rows.
     pub amiss: Option<RowCountMismatch>,

@@ -6,9 +6,10 @@ use super::safe::TransactionSavepoint;
 /// The largest number of queued requests.
 const KEPT_MAX: usize = 64;
 
-/// The largest number of bytes in requests after the first queued statement. Beyond it, client and server could deadlock: the
-/// server stops reading while it sends more than the sockets hold, and the client stops reading while it sends. This many bytes
-/// always fit into the sockets (Linux' `tcp_wmem` and `tcp_rmem` start with 16 and 128 KiB).
+/// The largest number of bytes in requests after the first queued statement. Beyond it, client and server
+/// could deadlock: the server stops reading while it sends more than the sockets hold, and the client stops
+/// reading while it sends. This many bytes always fit into the sockets (Linux' `tcp_wmem` and `tcp_rmem`
+/// start with 16 and 128 KiB).
 const BEHIND_MAX: usize = 32 * 1024;
 
 #[derive(Debug, Default)]
@@ -19,13 +20,15 @@ pub(super) struct RequestPipeline {
     behind: Option<usize>,
     /// Whether one of them has an expected number of rows.
     unchecked: bool,
-    /// Whether the request after them commits the database transaction or rolls it back; absent if it does neither.
+    /// Whether the request after them commits the database transaction or rolls it back; absent if it does
+    /// neither.
     ends: Option<bool>,
-    /// The part of a table that was taken last (first row, number of rows), and whether it is being written. Such rarely used fields
-    /// are here to keep frequently used ones close together.
+    /// The part of a table that was taken last (first row, number of rows), and whether it is being written.
+    /// Such rarely used fields are here to keep frequently used ones close together.
     pub(super) part: (u64, u64),
     pub(super) is_filling: bool,
-    /// Where a transaction with several commits resumes after one of its parts is rolled back; created when needed.
+    /// Where a transaction with several commits resumes after one of its parts is rolled back; created when
+    /// needed.
     pub(super) savepoint: Option<TransactionSavepoint>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Program {
     pub(super) codes: Vec<TransactionCode>,
     /// Number of slots for generators, numbers that are read, and loops.
     pub(super) slots: usize,
-    /// Columns that statements read: the first entry is number 1 in [`Execute::columns`].
+    /// Columns that statements read: the first entry is number 1 in [`ExecuteOp::columns`].
     pub(super) columns: Vec<ReadColumns>,
 }
 
@@ -117,7 +117,7 @@ pub(super) enum ProgramOp {
     Fill,
     /// Stores a number in a slot.
     Set(u16, Expr),
-    /// Sleeps for the value of the expression, in units of so many ns.
+    /// Sleeps for the value of the expression, in units of this many ns.
     Sleep(Expr, u64),
     /// Jumps if the condition is false.
     Unless(Expr, u32),

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use dyno_plan::terminal::acts;
 
-/// `text` as a TOML string on one line, with characters that a terminal acts on escaped; TOML readers get the original text.
+/// `text` as a TOML string on one line, with characters that a terminal acts on escaped; TOML readers get the
+/// original text.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

@@ -221,7 +221,8 @@ fn build_workload(
     })
 }
 
-/// The table that transactions load, if any. It must be the only transaction, so that all sessions know what is left.
+/// The table that transactions load, if any. It must be the only transaction, so that all sessions know what
+/// is left.
 fn bulk(
     transactions: &[Transaction],
     described: &DescribedTables,

@@ -211,7 +211,8 @@ fn definitions(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, Workload
     }
 }
 
-/// Whether requests are sent together. After a failure the server skips the rest, so they must be one transaction.
+/// Whether requests are sent together. After a failure the server skips the rest, so they must be one
+/// transaction.
 fn pipeline(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, WorkloadError> {
     match (item.flag()?, commits_each) {
         (true, true) => {

@@ -1,4 +1,5 @@
-//! The point where a transaction with several commits resumes after a conflict: the start of the part that was rolled back.
+//! The point where a transaction with several commits resumes after a conflict: the start of the part that
+//! was rolled back.
 
 use super::draws::DrawSeeds;
 use super::outcome::TransactionOutcome;

@@ -1,6 +1,7 @@
 //! Workload folders that another host sends: texts in memory, never written to or read from disk.
 //!
-//! Anyone who can reach this host can send them. Their number, size and depth are therefore limited, and their names cannot leave the folder.
+//! Anyone who can reach this host can send them. Their number, size and depth are therefore limited, and
+//! their names cannot leave the folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,7 +87,8 @@ impl SentFolders {
         }
     }
 
-    /// The files from which these workloads were read, by folder; embedded workloads are left out, because every host has them.
+    /// The files from which these workloads were read, by folder; embedded workloads are left out, because
+    /// every host has them.
     ///
     /// # Errors
     /// The same as for [`SentFolders::new`].
@@ -120,7 +122,8 @@ impl SentFolders {
     }
 }
 
-/// Whether it is a valid name of a file in a folder or in its subfolders: parts separated by `/`, none of which leaves the folder.
+/// Whether it is a valid name of a file in a folder or in its subfolders: parts separated by `/`, none of
+/// which leaves the folder.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     name.len() <= NAME_BYTES_MAX

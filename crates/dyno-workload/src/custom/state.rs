@@ -21,7 +21,7 @@ pub enum ActorStep {
     Fill(u64, u64),
     Commit,
     Rollback,
-    /// Sleep for so many ns.
+    /// Sleep for this many ns.
     Rest(u64),
     /// Wait for the answers of queued requests.
     Flush,
@@ -30,7 +30,8 @@ pub enum ActorStep {
 /// The longest sleep within a transaction, in ns: one hour.
 pub(super) const REST_NS_MAX: u64 = 3_600_000_000_000;
 
-/// The largest overhead in bytes of a statement besides its text and values, and of a value besides its characters.
+/// The largest overhead in bytes of a statement besides its text and values, and of a value besides its
+/// characters.
 const STATEMENT_BYTES: usize = 256;
 const VALUE_BYTES: usize = 16;
 
@@ -180,7 +181,8 @@ impl TransactionState {
     pub(super) fn apply_result(&mut self, execute: ExecuteOp, statement: &ProgramStatement, rows: u64) {
         let touched = if statement.answer == ResultKind::Number { 1 } else { rows };
         self.outcome.effect.rows[statement.touch as usize] += touched;
-        // A statement that changes no row commits nothing. If it returns other rows, its number of changes is unknown.
+        // A statement that changes no row commits nothing. If it returns other rows, its number of changes is
+        // unknown.
         let has_written = statement.writes && (touched > 0 || !statement.tells_changes);
         self.has_written |= has_written;
         if statement.writes && statement.tells_changes {
@@ -203,7 +205,7 @@ impl TransactionState {
         }
     }
 
-    /// Records that so many rows were written.
+    /// Records that this many rows were written.
     #[cold]
     pub(super) fn record_filled_rows(&mut self, rows: u64) {
         self.outcome.effect.rows[RowEffect::Inserted as usize] += rows;
@@ -223,8 +225,8 @@ impl TransactionState {
         }
     }
 
-    /// Whether queued requests must be answered before `op`: expected row counts are checked before a commit, and a session does not
-    /// sleep with unsent requests.
+    /// Whether queued requests must be answered before `op`: expected row counts are checked before a commit,
+    /// and a session does not sleep with unsent requests.
     #[inline]
     pub(super) fn must_wait(&self, op: &ProgramOp) -> bool {
         match op {
@@ -233,7 +235,8 @@ impl TransactionState {
         }
     }
 
-    /// Whether queued requests must be answered before `statement` is sent, to avoid a deadlock between client and server.
+    /// Whether queued requests must be answered before `statement` is sent, to avoid a deadlock between
+    /// client and server.
     #[inline]
     pub(super) fn must_flush_before(&mut self, statement: &ProgramStatement) -> bool {
         if self.pipe.is_empty() {

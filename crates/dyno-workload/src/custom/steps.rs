@@ -55,19 +55,21 @@ pub(super) enum ResultBinding {
 
 #[derive(Debug, Clone)]
 pub(super) enum TransactionStep {
-    /// Runs a statement that must touch so many rows; stores what it reads, or the number of rows.
+    /// Runs a statement that must touch a number of rows in this range; stores what it reads, or the number
+    /// of rows.
     Run { which: StatementRef, rows: Option<(u64, u64)>, read: Option<ResultBinding>, count: Option<u16> },
     /// Repeats steps; `counter` is the number of the iteration, from 1.
     Repeat { times: Condition, counter: Option<u16>, steps: Vec<TransactionStep> },
     /// Executes one of two lists of steps.
     If { condition: Condition, then: Vec<TransactionStep>, otherwise: Vec<TransactionStep> },
-    /// Rolls the transaction back and ends it. With `is_poll` it was a poll that found nothing, which is not an operation.
+    /// Rolls the transaction back and ends it. With `is_poll` it was a poll that found nothing, which is not
+    /// an operation.
     Rollback { condition: Condition, is_poll: bool },
     /// Adds one to the tally with this meaning.
     Tally(String),
     /// Stores the value of an expression under a name.
     Set { slot: u16, to: Condition },
-    /// Sleeps for the value of an expression, in units of so many ns.
+    /// Sleeps for the value of an expression, in units of this many ns.
     Sleep { time: Condition, unit_ns: u64 },
     /// Executes steps in one database transaction, while others commit separately.
     Transaction { isolation: Isolation, steps: Vec<TransactionStep>, text: SourceText },

@@ -80,8 +80,8 @@ pub(super) struct SessionValues {
     pub(super) held: Box<[HeldValue]>,
     /// The session's buffer; each slot with bytes has its own range.
     pub(super) bytes: Box<[u8]>,
-    /// Counters. For generators that count, such as sequences: how many numbers were drawn. For generators that may be NULL: 1 if
-    /// statements receive NULL instead of the drawn value.
+    /// Counters. For generators that count, such as sequences: how many numbers were drawn. For generators
+    /// that may be NULL: 1 if statements receive NULL instead of the drawn value.
     pub(super) counted: Box<[u64]>,
 }
 

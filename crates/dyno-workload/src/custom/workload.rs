@@ -85,7 +85,8 @@ impl Single {
         self.text.fault(self.piece.at.start, problem, hint)
     }
 
-    /// The kind of object that it creates, such as `SEQUENCE`; `None` if it creates none that may need a privilege.
+    /// The kind of object that it creates, such as `SEQUENCE`; `None` if it creates none that may need a
+    /// privilege.
     pub fn created_kind(&self) -> Option<&'static str> {
         created_kind(&self.text, &self.piece)
     }
@@ -130,12 +131,14 @@ impl CustomWorkload {
         &self.about
     }
 
-    /// The size of the deck if transactions are shuffled: within it, each transaction has exactly its share. `None` otherwise.
+    /// The size of the deck if transactions are shuffled: within it, each transaction has exactly its share.
+    /// `None` otherwise.
     pub fn deck(&self) -> Option<u64> {
         self.sums.last().copied().filter(|_| self.deck)
     }
 
-    /// Whether its transactions may change data: it declares writes, and the mix contains writing transactions.
+    /// Whether its transactions may change data: it declares writes, and the mix contains writing
+    /// transactions.
     pub fn writes(&self) -> bool {
         self.writes
     }
@@ -270,8 +273,8 @@ impl CustomWorkload {
         self.transactions.iter().enumerate().map(expectation)
     }
 
-    /// One class per transaction, in the order of the file. Rows and commits are given only as far as they are the same for every
-    /// transaction of a class.
+    /// One class per transaction, in the order of the file. Rows and commits are given only as far as they
+    /// are the same for every transaction of a class.
     pub fn classes(&self) -> Classes {
         let whole: u64 = self.transactions.iter().map(|transaction| transaction.weight).sum();
         let program = self.common.as_ref().or_else(|| self.programs.values().next());
@@ -290,7 +293,8 @@ impl CustomWorkload {
                     (false, None) => RowEffect::Read,
                 },
                 mixed: writes && self.bulk.is_none(),
-                // A transaction that reads and writes touches rows in two ways, but a class can only name one.
+                // A transaction that reads and writes touches rows in two ways, but a class can only name
+                // one.
                 rows_per_op: code.filter(|code| !code.writes).and_then(|code| code.rows),
                 scans: false,
                 commits: code.and_then(|code| code.commits).unwrap_or(u64::from(writes)),

@@ -282,7 +282,7 @@ fn whole_run_is_compared_where_the_window_cannot_be() {
     check_cases(vec![
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
-        // A session that was stuck has not reported what it did beside its operations.
+        // A session that was stuck has not reported what it did besides its operations.
         ("commits", Skipped, "across a window boundary", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "rates of the database's counters are left out", postgres(read_late)),
         (

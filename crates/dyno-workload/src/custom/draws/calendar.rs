@@ -6,8 +6,8 @@ pub(super) const DAY_S: i64 = 86_400;
 pub(super) const DATE_LETTERS: usize = 10;
 pub(super) const MOMENT_LETTERS: usize = 19;
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar. After H. Hinnant, *chrono-Compatible Low-Level Date Algorithms*:
-/// years begin in March, so that the leap day is the last day.
+/// Days from 1970-01-01 to a date of the Gregorian calendar. After H. Hinnant, *chrono-Compatible Low-Level
+/// Date Algorithms*: years begin in March, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

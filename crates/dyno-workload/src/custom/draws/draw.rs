@@ -119,7 +119,8 @@ impl DrawSeeds {
         below(mix(self.transaction ^ CLASS), whole)
     }
 
-    /// The card that selects the class of transaction `number`, from 1: each block of `whole` transactions has every card once.
+    /// The card that selects the class of transaction `number`, from 1: each block of `whole` transactions
+    /// has every card once.
     #[inline]
     pub(in crate::custom) fn card(&self, number: u64, whole: u64) -> u64 {
         let before = number - 1;
@@ -203,7 +204,8 @@ impl Draws {
         self.order.iter().copied().filter(is_wanted).collect()
     }
 
-    /// The slots behind `slots`, directly or indirectly, that are not generators: numbers that are read or counted.
+    /// The slots behind `slots`, directly or indirectly, that are not generators: numbers that are read or
+    /// counted.
     pub(in crate::custom) fn read_by(&self, slots: &[u16]) -> Vec<u16> {
         let of_draws = self.closure(slots, |_| true);
         let needed = of_draws.iter().flat_map(|&slot| &self.all[usize::from(slot)].needs);

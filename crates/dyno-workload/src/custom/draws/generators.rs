@@ -33,8 +33,8 @@ pub(in crate::custom) enum ValueGenerator {
         high: f64,
         curve: RealDistribution,
     },
-    /// Consecutive numbers that restart after the last; `apart` gives each session its own numbers, otherwise all sessions have the
-    /// same.
+    /// Consecutive numbers that restart after the last; `apart` gives each session its own numbers, otherwise
+    /// all sessions have the same.
     Sequence {
         low: i64,
         count: u64,

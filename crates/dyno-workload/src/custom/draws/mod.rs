@@ -1,7 +1,7 @@
 //! Generators: numbers, texts and other values for statements, each with a name.
 //!
-//! A value is a pure function of seed, session, transaction number and generator name. Other generators, another engine or more
-//! hosts do not change it.
+//! A value is a pure function of seed, session, transaction number and generator name. Other generators,
+//! another engine or more hosts do not change it.
 
 mod calendar;
 mod draw;

@@ -9,7 +9,8 @@ use crate::draw::{Zipf, uniform};
 /// The largest absolute value of a range's limit: permutations support 2^62 numbers.
 pub(super) const END_MAX: i64 = 1 << 61;
 
-/// Attempts to draw within the range before it is drawn uniformly: so narrow a part of a normal distribution is flat.
+/// Attempts to draw within the range before it is drawn uniformly: so narrow a part of a normal distribution
+/// is flat.
 const TRIES: u32 = 20;
 
 /// A distribution of whole numbers from `low` on.
@@ -32,7 +33,8 @@ pub(in crate::custom) enum RealDistribution {
     Uniform,
     /// A normal distribution, restricted to the range.
     Normal { mean: f64, sd: f64 },
-    /// An exponential distribution from the lower limit; `mean` is the distance from it without the upper limit.
+    /// An exponential distribution from the lower limit; `mean` is the distance from it without the upper
+    /// limit.
     Exponential { mean: f64 },
 }
 
@@ -57,7 +59,8 @@ impl WholeDistribution {
             Self::Zipf { low, zipf, order: Some(order) } => nth(*low, order.key(zipf.draw(rng) - 1) - 1),
             Self::Nurand { low, count, a, c } => {
                 let (of_a, of_all) = (uniform(rng, a + 1) - 1, uniform(rng, *count) - 1);
-                // The clause counts from `low` before it applies OR. Do the same, with bits that no range below 0 has.
+                // The clause counts from `low` before it applies OR. Do the same, with bits that no range
+                // below 0 has.
                 let low_bits = low.unsigned_abs();
                 let mixed = (of_a | (low_bits + of_all)).wrapping_add(*c);
                 nth(*low, mixed % count)

@@ -7,7 +7,8 @@ use crate::draw::uniform;
 
 pub(super) const UUID_LETTERS: usize = 36;
 
-/// Characters drawn from one random number: as many as it can encode with the largest alphabet, 95 characters.
+/// Characters drawn from one random number: as many as it can encode with the largest alphabet, 95
+/// characters.
 const OF_ONE: usize = 8;
 
 /// A random length in `low..=high`.
@@ -102,7 +103,8 @@ pub(super) fn decimal(number: i64, scale: u32, out: &mut [u8]) -> usize {
     len
 }
 
-/// Writes the last digits of a number with words as digits; the base is the number of words. Returns the number of bytes.
+/// Writes the last digits of a number with words as digits; the base is the number of words. Returns the
+/// number of bytes.
 #[inline]
 pub(super) fn spelled(
     number: u64,

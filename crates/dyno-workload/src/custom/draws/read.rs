@@ -25,7 +25,8 @@ pub(in crate::custom) fn read(
     read_all(folder, table.map(TomlTable::items).unwrap_or_default(), names, constants, law)
 }
 
-/// Reads the generators for the columns of a described table and for its `[draw]`; `names` begins with their names.
+/// Reads the generators for the columns of a described table and for its `[draw]`; `names` begins with their
+/// names.
 ///
 /// # Errors
 /// A generator is invalid, or depends on itself.

@@ -24,13 +24,15 @@ const OWN_BYTES_MAX: usize = 16 << 20;
 /// The largest number of bytes in a text that a step reads.
 pub(in crate::custom) const COLUMN_BYTES_MAX: usize = 1_024;
 
-/// Names of all possible parameters in the order of their slots: generators, then values that transactions read or count.
+/// Names of all possible parameters in the order of their slots: generators, then values that transactions
+/// read or count.
 #[derive(Debug, Clone, Default)]
 pub(in crate::custom) struct Names {
     pub(in crate::custom) all: Vec<String>,
     /// The number of generators; their names come first.
     pub(in crate::custom) draws: usize,
-    /// Slots of columns that are read, with values of any type. Their texts are at the start of a session's buffer.
+    /// Slots of columns that are read, with values of any type. Their texts are at the start of a session's
+    /// buffer.
     pub(in crate::custom) columns: Vec<u16>,
     /// Slots that are set to floating-point numbers.
     pub(in crate::custom) real: BTreeSet<u16>,
@@ -114,7 +116,8 @@ pub(super) struct DrawReader<'a> {
     pub(super) draws: Draws,
 }
 
-/// Reads these items as generators with the function `law`, and adds the constants; `names` begins with their names.
+/// Reads these items as generators with the function `law`, and adds the constants; `names` begins with their
+/// names.
 ///
 /// # Errors
 /// A generator is invalid, or depends on itself.
@@ -342,7 +345,8 @@ pub(in crate::custom) fn numeric(
     }
 }
 
-/// The type of a text; if `literal` is true, the database decides the type, as for JSON columns or enumerations.
+/// The type of a text; if `literal` is true, the database decides the type, as for JSON columns or
+/// enumerations.
 pub(super) fn literal(table: &TomlTable<'_>) -> Result<Type, WorkloadError> {
     let flag = table.get("literal").map_or(Ok(false), |flag| flag.flag())?;
     Ok(if flag { Type::Literal } else { Type::Text })

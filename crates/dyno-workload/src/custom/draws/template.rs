@@ -43,8 +43,8 @@ impl Quotes {
 }
 
 impl TextTemplate {
-    /// Writes the text; returns its number of bytes. `before` is the part of the session's buffer before this text, which contains
-    /// all values that it uses.
+    /// Writes the text; returns its number of bytes. `before` is the part of the session's buffer before this
+    /// text, which contains all values that it uses.
     pub(super) fn write(&self, held: &[HeldValue], before: &[u8], shared: &[u8], out: &mut [u8]) -> usize {
         let mut at = 0;
         for piece in &self.pieces {

@@ -22,7 +22,8 @@ pub(super) fn murmur2(value: i64, seed: i64) -> i64 {
 
 const ROUNDS: u32 = 6;
 
-/// The position of `number` in a permutation of 0 to `count` − 1 that depends on `seed`; 0 if `count` is not positive.
+/// The position of `number` in a permutation of 0 to `count` − 1 that depends on `seed`; 0 if `count` is not
+/// positive.
 pub(super) fn permute(number: i64, count: i64, seed: i64) -> i64 {
     if count < 2 {
         return 0;

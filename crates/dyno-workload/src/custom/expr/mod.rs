@@ -1,4 +1,5 @@
-//! Expressions over the values of a transaction: whole and floating-point numbers, comparisons, conditions, random numbers.
+//! Expressions over the values of a transaction: whole and floating-point numbers, comparisons, conditions,
+//! random numbers.
 
 mod functions;
 mod hash;

@@ -67,7 +67,8 @@ pub(super) fn function(name: &str, mut arguments: Vec<Expr>) -> Expr {
     }
 }
 
-/// Selects one of `values` by index, where the first has the index `first`; a binary search, so depth stays low for many values.
+/// Selects one of `values` by index, where the first has the index `first`; a binary search, so depth stays
+/// low for many values.
 fn nth(place: &Expr, first: usize, values: &[Expr]) -> Expr {
     if values.len() < 2 {
         return values.first().cloned().unwrap_or(Expr::Is(Number::Int(0)));

@@ -17,8 +17,8 @@ pub(super) enum Node {
     Sleep(PgbenchMetaCommand),
     /// Conditions, each with the actions if it is the first that is true; the last arm may have no condition.
     If(Vec<(Option<PgbenchMetaCommand>, Vec<Node>)>),
-    /// One database transaction: the place where it begins, whether it rolls back at the end, and the place of the pipeline if it is
-    /// the whole of one.
+    /// One database transaction: the place where it begins, whether it rolls back at the end, and the place
+    /// of the pipeline if it is the whole of one.
     Transaction {
         isolation: Option<Isolation>,
         nodes: Vec<Node>,

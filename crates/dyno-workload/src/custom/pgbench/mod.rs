@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `script`, `control`, `block`, `pipeline` | the commands of a script and their nesting |
 //! | `lex`, `typed`, `functions`, `parse`, `parse_case`, `parse_call` | expressions with pgbench's types |
-//! | `given`, `scope`, `names`, `print`, `draws` | variables and their names in the workload |
+//! | `variables`, `scope`, `names`, `print`, `draws` | variables and their names in the workload |
 //! | `columns`, `statements`, `sleep`, `translate` | the steps of a transaction |
 //! | `options`, `tables`, `builtin`, `write` | pgbench's own tables and scripts, and the files of the workload |
 

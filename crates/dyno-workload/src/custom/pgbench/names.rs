@@ -1,5 +1,5 @@
-//! Names in the workload for the variables of scripts. A name has one meaning in the whole workload, while a pgbench variable is
-//! local to its script.
+//! Names in the workload for the variables of scripts. A name has one meaning in the whole workload, while a
+//! pgbench variable is local to its script.
 
 use std::collections::BTreeMap;
 

@@ -48,7 +48,8 @@ impl PgbenchStatements {
             ));
         }
         let writes = does.writes();
-        // Places of parameters with their text: :name, or ':name', where pgbench substitutes within the quotes.
+        // Places of parameters with their text: :name, or ':name', where pgbench substitutes within the
+        // quotes.
         let mut places: Vec<(Range<usize>, Range<usize>)> =
             piece.params.iter().map(|at| (at.clone(), at.start + 1..at.end)).collect();
         for quoted in piece.quoted() {

@@ -1,4 +1,5 @@
-//! The tables that `pgbench -i` creates, as described tables, so that each engine fills them by its bulk path.
+//! The tables that `pgbench -i` creates, as described tables, so that each engine fills them by its bulk
+//! path.
 
 /// The names of pgbench's tables.
 pub(super) const TABLES: [&str; 4] =
@@ -44,8 +45,8 @@ mtime  = { type = \"timestamp\", timestamp = [\"2026-01-01 00:00:00\", \"2026-12
 filler = { type = \"char(22)\", text = 22, null_pct = 100 }
 ";
 
-/// Invariants under the built-in scripts, each with name and SQL. Only for the built-in scripts is it known which sums they change
-/// equally.
+/// Invariants under the built-in scripts, each with name and SQL. Only for the built-in scripts is it known
+/// which sums they change equally.
 pub(super) fn invariants(moves_all: bool, moves_accounts: bool) -> Vec<(&'static str, String)> {
     let sum = |column: &str, table: &str| format!("(SELECT COALESCE(SUM({column}), 0) FROM pgbench_{table})");
     let less = |column: &str, table: &str| {

@@ -19,7 +19,8 @@ pub(super) struct Translated {
     pub(super) weight: u32,
     pub(super) steps: Vec<PgbenchStep>,
     pub(super) statements: PgbenchStatements,
-    /// Present if the whole script is one database transaction: its isolation level, and whether it rolls back at the end.
+    /// Present if the whole script is one database transaction: its isolation level, and whether it rolls
+    /// back at the end.
     pub(super) whole: Option<(Option<Isolation>, bool)>,
     /// Whether it is the whole of a pipeline.
     pub(super) pipeline: bool,

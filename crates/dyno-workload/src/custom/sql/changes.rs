@@ -1,4 +1,5 @@
-//! Lists what a statement changes, by its words. This is information for users; only the database knows for certain.
+//! Lists what a statement changes, by its words. This is information for users; only the database knows for
+//! certain.
 
 use super::lex::{SqlToken, SqlTokenKind};
 use super::split::SplitStatement;
@@ -7,7 +8,8 @@ use crate::custom::fault::SourceText;
 /// Verbs that change data or objects.
 const VERBS: [&str; 10] =
     ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CALL", "CREATE", "DROP", "ALTER", "TRUNCATE"];
-/// Words before a verb that give it another meaning: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN UPDATE.
+/// Words before a verb that give it another meaning: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN
+/// UPDATE.
 const NOT_BEHIND: [&str; 6] = ["FOR", "KEY", "DO", "NO", "THEN", "OR"];
 /// Words between a verb and the name of its object.
 const BETWEEN: [&str; 17] = [

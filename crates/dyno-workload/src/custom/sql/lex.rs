@@ -1,6 +1,7 @@
 //! Splits SQL into tokens, to separate statements and parameters from strings, names and comments.
 //!
-//! The rules are the same for all engines. Text that engines read differently (a backslash before a quote) is refused, not guessed.
+//! The rules are the same for all engines. Text that engines read differently (a backslash before a quote) is
+//! refused, not guessed.
 
 use std::ops::Range;
 
@@ -188,7 +189,8 @@ impl<'a> Lexer<'a> {
         Ok(at)
     }
 
-    /// The end of a quoted text that starts at byte `from`. If `escapes` is true, a backslash escapes the next character.
+    /// The end of a quoted text that starts at byte `from`. If `escapes` is true, a backslash escapes the
+    /// next character.
     fn quoted(&self, from: usize, quote: u8, escapes: bool) -> Result<usize, SqlSyntaxError> {
         let bytes = self.text.as_bytes();
         let mut at = from + 1;

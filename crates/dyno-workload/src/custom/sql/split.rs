@@ -135,7 +135,8 @@ struct StatementBuilder {
     declares: DeclarationState,
 }
 
-/// Declarations of a PL/SQL block before its BEGIN, each ended by a semicolon: after DECLARE, or after IS or AS of a routine.
+/// Declarations of a PL/SQL block before its BEGIN, each ended by a semicolon: after DECLARE, or after IS or
+/// AS of a routine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum DeclarationState {
     #[default]
@@ -186,7 +187,8 @@ impl StatementBuilder {
         self.tokens.push(token);
     }
 
-    /// Whether CURSOR follows as in `DECLARE name NO SCROLL CURSOR`. In a PL/SQL block the name comes after CURSOR.
+    /// Whether CURSOR follows as in `DECLARE name NO SCROLL CURSOR`. In a PL/SQL block the name comes after
+    /// CURSOR.
     fn declares_cursor(&self, letters: &str) -> bool {
         const BETWEEN: [&str; 5] = ["BINARY", "INSENSITIVE", "ASENSITIVE", "NO", "SCROLL"];
         let is = |token: &SqlToken, words: &[&str]| {
@@ -220,7 +222,8 @@ impl StatementBuilder {
         }
     }
 
-    /// Counts open blocks. `END IF`, `END LOOP` and similar close uncounted blocks; `END CASE` closes a counted one.
+    /// Counts open blocks. `END IF`, `END LOOP` and similar close uncounted blocks; `END CASE` closes a
+    /// counted one.
     fn word(&mut self, word: &str) {
         const HOLDING: [&str; 7] =
             ["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE", "DECLARE", "BEGIN"];

@@ -52,7 +52,8 @@ fn words(text: &SourceText, piece: &SplitStatement) -> Vec<String> {
     words.map(|token| text.letters[token.at.clone()].to_ascii_uppercase()).collect()
 }
 
-/// The effect of the statement with these words; `None` if [`does`] handles it. The error contains problem and hint.
+/// The effect of the statement with these words; `None` if [`classify_statement`] handles it. The error
+/// contains problem and hint.
 fn step(words: &[&str]) -> Result<Option<Step>, (&'static str, &'static str)> {
     let within = Step::Controls { in_transaction: true };
     Ok(Some(match words {

@@ -3,11 +3,11 @@
 //! | file | job |
 //! | --- | --- |
 //! | `text` | converts a recorded text with its parameters for Dyno's own reader |
-//! | `places` | what a parameter is compared with: a column, a limit |
+//! | `parameter_context` | what a parameter is compared with: a column, a limit |
 //! | `repair` | replaces what servers write in place of literals and would not accept as SQL |
 //! | `sorted` | which statements are not suitable for a workload, and why |
-//! | `called` | names of transactions and generators |
-//! | `picked` | the statements with the most load, and those that are left out |
+//! | `naming` | names of transactions and generators |
+//! | `selection` | the statements with the most load, and those that are left out |
 //! | `suggest`, `write` | the files |
 
 mod naming;

@@ -1,8 +1,10 @@
-//! Guesses from surrounding words what a parameter is compared with: a column, a limit. Used only for names and comments.
+//! Guesses from surrounding words what a parameter is compared with: a column, a limit. Used only for names
+//! and comments.
 
 use crate::custom::sql::{SqlToken, SqlTokenKind};
 
-/// The largest number of tokens to search backwards, so that long lists of values are not searched repeatedly.
+/// The largest number of tokens to search backwards, so that long lists of values are not searched
+/// repeatedly.
 const BACK_MAX: usize = 2_000;
 
 /// Words between a column and a value.

@@ -62,7 +62,8 @@ impl ParsedStatement {
         for part in &self.parts {
             match part {
                 StatementPart::Param(place) => {
-                    // A slice of an array, `[1:$2]`; or text that would join with the engine's mark into one word.
+                    // A slice of an array, `[1:$2]`; or text that would join with the engine's mark into one
+                    // word.
                     if out.ends_with(':') || out.ends_with(goes_on) {
                         out.push(' ');
                     }

@@ -28,7 +28,8 @@ pub struct Test {
     pub limit: String,
     /// The scale of its workload at each depth.
     pub scale: TestScale,
-    /// The shortest time of an operation (for a measured load: of the whole load) for a valid figure; absent without a minimum.
+    /// The shortest time of an operation (for a measured load: of the whole load) for a valid figure; absent
+    /// without a minimum.
     pub least: Option<Duration>,
     /// Number of database processes that work on one operation.
     pub threads: u32,

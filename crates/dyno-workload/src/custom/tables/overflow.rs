@@ -1,8 +1,8 @@
 //! Checks that generated values fit the types of their columns, before a database refuses one.
 //!
-//! The value of an expression is known only after the row is generated. This check generates the first and last rows and some in
-//! between: values that depend on the row number are largest or smallest there. It misses a value that is too large only at
-//! another row; the database then refuses it.
+//! The value of an expression is known only after the row is generated. This check generates the first and
+//! last rows and some in between: values that depend on the row number are largest or smallest there. It
+//! misses a value that is too large only at another row; the database then refuses it.
 
 use dyno_engine::{ColumnType, Rows as _, Value};
 
@@ -47,8 +47,8 @@ pub(super) fn find(table: &DescribedTable) -> Option<Overflow> {
             misfit(&maker, &format!("row {number}"))
         });
     };
-    // Rows before this parent are not counted, because the parent table may have millions of rows. The first and last row of a
-    // parent row are generated with the parent's number as their own.
+    // Rows before this parent are not counted, because the parent table may have millions of rows. The first
+    // and last row of a parent row are generated with the parent's number as their own.
     let mut finder = ParentFinder::new(parent);
     sampled(parent.table.rows()).find_map(|number| {
         let places = finder.count(number);

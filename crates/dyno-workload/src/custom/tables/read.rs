@@ -22,7 +22,8 @@ const COLUMNS_MAX: usize = 500;
 /// The largest number of rows in a table.
 const ROWS_MAX: i64 = 1 << 50;
 
-/// Names in expressions: the row's number and, for child rows, the number of the parent row and the index among its children.
+/// Names in expressions: the row's number and, for child rows, the number of the parent row and the index
+/// among its children.
 const ROWS: [&str; 3] = ["row", "parent", "place"];
 
 /// All described tables, with a digest that identifies the description.
@@ -213,7 +214,8 @@ fn read_table(
     }
 }
 
-/// Reads whether the table is recreated before each run. It then contains rows of one run only, and no described rows.
+/// Reads whether the table is recreated before each run. It then contains rows of one run only, and no
+/// described rows.
 fn emptied(item: &TomlItem<'_>, rows: i64) -> Result<bool, WorkloadError> {
     match item.flag()? {
         true if rows != 0 => {
@@ -265,7 +267,8 @@ fn constraints(item: &TomlItem<'_>) -> Result<Vec<String>, WorkloadError> {
     item.list("a list of constraints: [\"CHECK (amount >= 0)\"]")?.iter().map(text_of).collect()
 }
 
-/// Reads the parent table, whose rows each have a number of child rows: `{ of = "orders", times = "o_ol_cnt" }`.
+/// Reads the parent table, whose rows each have a number of child rows:
+/// `{ of = "orders", times = "o_ol_cnt" }`.
 fn parent(table: &TomlTable<'_>, before: &[DescribedTable]) -> Result<Arc<Parent>, WorkloadError> {
     table.require_only(&["of", "times"])?;
     let item = table.need("of", "the table of which each row has some: of = \"orders\"")?;

@@ -1,5 +1,5 @@
-//! Generates the rows of a described table in order. For child rows it also generates the parent rows, to know the number of
-//! children.
+//! Generates the rows of a described table in order. For child rows it also generates the parent rows, to
+//! know the number of children.
 
 use dyno_engine::data::mix;
 use dyno_engine::{Rows, Type, Value};
@@ -54,7 +54,8 @@ impl<'a> TableRowMaker<'a> {
         let salt = table.made_as.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
         let table_seed = mix(mix(table.seed) ^ salt);
         let mut keys = DrawSeeds::new(table_seed, 0);
-        // After the columns come the generators of `[draw]`, then scale and seed, then the row's number, which is not drawn.
+        // After the columns come the generators of `[draw]`, then scale and seed, then the row's number,
+        // which is not drawn.
         let row_slot = table.draws.all.len();
         let hold = table.draws.initial_values(row_slot + 3, table_seed, &mut keys);
         let columns: Vec<u16> = columns.iter().map(|&column| column as u16).collect();
@@ -134,7 +135,8 @@ impl Rows for TableRowMaker<'_> {
     }
 }
 
-/// Distance between parent rows with a known number of children before them: small enough to search, and the list stays short.
+/// Distance between parent rows with a known number of children before them: small enough to search, and the
+/// list stays short.
 const STRIDE: u64 = 256;
 
 impl Parent {

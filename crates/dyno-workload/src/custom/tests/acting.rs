@@ -287,7 +287,8 @@ fn last_row_columns_become_values_of_later_steps() {
         actor.outcome().effect,
         Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1, write_statements: 1, ..Effect::default() }
     );
-    // Without a row all columns are NULL, which is 0 in an expression, and an update that returns no row changed none.
+    // Without a row all columns are NULL, which is 0 in an expression, and an update that returns no row
+    // changed none.
     let without_row = acted_with(&mut actor, &[]).expect("columns");
     assert_eq!(without_row, ["begin", "0()", "2()", "3(Null,0)", "commit"]);
     assert_eq!(
@@ -355,7 +356,8 @@ fn null_percentage_of_draws_applies_to_statements_and_retries() {
     assert!((200..300).contains(&nulls), "{nulls} of 1,000");
 }
 
-/// The requests of a session, with `;` after each answered one; every statement finds one row, with 7 in its first column.
+/// The requests of a session, with `;` after each answered one; every statement finds one row, with 7 in its
+/// first column.
 fn sent(actor: &mut CustomActor) -> String {
     actor.draw();
     let (mut said, mut last, mut kept) = (String::new(), None, 0);
@@ -423,7 +425,8 @@ fn pipelined_requests_are_held_until_answer_is_needed() {
     }
 }
 
-/// Checks that requests queued after a statement with a long answer fit into the sockets, for values of any length.
+/// Checks that requests queued after a statement with a long answer fit into the sockets, for values of any
+/// length.
 #[test]
 fn pipelined_requests_are_bounded_by_bytes() {
     let steps = |lengths: &[usize]| -> String {

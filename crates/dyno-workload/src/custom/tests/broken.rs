@@ -1,4 +1,5 @@
-//! Tests that any folder is either read or refused with an error, and that examples in the documentation are valid.
+//! Tests that any folder is either read or refused with an error, and that examples in the documentation are
+//! valid.
 
 use std::sync::Arc;
 

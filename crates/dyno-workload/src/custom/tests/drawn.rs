@@ -74,8 +74,8 @@ fn texts(draw: &str, seed: u64, count: usize) -> Vec<String> {
     drawn(draw, seed, count).into_iter().map(text).collect()
 }
 
-/// Checks that `counts` match these weights: Pearson's chi-square within the 99.9th percentile, by Wilson and Hilferty. Seeds are
-/// fixed, so it cannot fail by chance.
+/// Checks that `counts` match these weights: Pearson's chi-square within the 99.9th percentile, by Wilson and
+/// Hilferty. Seeds are fixed, so it cannot fail by chance.
 fn fits(counts: &[u32], weights: &[f64]) {
     let (draws, whole) = (counts.iter().sum::<u32>(), weights.iter().sum::<f64>());
     let sum: f64 = counts
@@ -321,7 +321,8 @@ proptest! {
     }
 }
 
-/// Prints how long drawing a transaction of the shop takes; asserts nothing. `cargo test --release -p dyno-workload speed -- --nocapture`
+/// Prints how long drawing a transaction of the shop takes; asserts nothing.
+/// `cargo test --release -p dyno-workload speed -- --nocapture`
 #[test]
 fn print_drawing_speed() {
     let shop = shop();

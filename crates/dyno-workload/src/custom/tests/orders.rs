@@ -1,4 +1,5 @@
-//! Tests of order entry: rows as in clause 4.3 of TPC-C, non-uniform numbers, shuffled transactions, think times, and options.
+//! Tests of order entry: rows as in clause 4.3 of TPC-C, non-uniform numbers, shuffled transactions, think
+//! times, and options.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -81,7 +81,8 @@ fn acted(text: &str) -> Vec<String> {
     asked(&mut session(imported(text).workload, 0))
 }
 
-/// The value of `\set x EXPRESSION` in a statement: as written, and with numbers that are known only when it runs.
+/// The value of `\set x EXPRESSION` in a statement: as written, and with numbers that are known only when it
+/// runs.
 fn value(expression: &str) -> Vec<String> {
     let now = imported_with(&format!("\\set x {expression}\nSELECT :x;"), &[("i", "5"), ("d", "2.5")]);
     let later = imported_with(
@@ -228,7 +229,8 @@ fn step_random_functions_follow_documented_distributions() {
         at(number) - at(number + 1)
     };
     near("random_exponential(:i, 12, 3.0)", 1, 12, &exponential);
-    // PHI(2 p (i - min - mu + 0.5) / n) - PHI(2 p (i - min - mu - 0.5) / n), with mu in the middle; the density by Simpson's rule.
+    // PHI(2 p (i - min - mu + 0.5) / n) - PHI(2 p (i - min - mu - 0.5) / n), with mu in the middle; the
+    // density by Simpson's rule.
     let bell = |number: i64| {
         let at = |x: f64| 2.0 * 2.5 * (x - 5.5) / 10.0;
         let density = |z: f64| (-z * z / 2.0).exp();
@@ -528,7 +530,8 @@ fn gset_columns_are_read_by_name() {
     }
 }
 
-/// Small scripts that pgbench runs, with the result of importing each: `None` for success, otherwise the error.
+/// Small scripts that pgbench runs, with the result of importing each: `None` for success, otherwise the
+/// error.
 const SMALL: [(&str, &str); 37] = [
     ("BEGIN TRANSACTION READ ONLY;SELECT v FROM pb WHERE id = 1;COMMIT;", ""),
     ("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;SELECT 1;END;", ""),

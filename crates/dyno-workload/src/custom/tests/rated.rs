@@ -56,7 +56,8 @@ fn transactions_with_a_rate_form_separate_parts() {
     let share = |name: &str, percent| (name.to_owned(), Some(percent));
     assert_eq!(classes(&all), [share("look", 75), share("scan", 25), share("purge", 0), share("audit", 0)]);
     assert_eq!(classes(&weighed), [share("look", 75), share("scan", 25)]);
-    // Alone it is the only transaction, under its own name, or under that of the workload if there are others.
+    // Alone it is the only transaction, under its own name, or under that of the workload if there are
+    // others.
     let alone = read_part(TransactionFilter::Only("audit"));
     assert_eq!((classes(&alone), alone.facts().name), (vec![share("audit", 100)], "w.audit".to_owned()));
     assert_eq!(alone.weights().collect::<Vec<_>>(), [1]);

@@ -1,4 +1,5 @@
-//! Tests that SQL files are split into the right statements and parameters, whatever strings, names and comments contain.
+//! Tests that SQL files are split into the right statements and parameters, whatever strings, names and
+//! comments contain.
 
 use std::sync::Arc;
 

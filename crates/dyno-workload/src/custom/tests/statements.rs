@@ -1,4 +1,5 @@
-//! Tests of drafts from recorded statements: results, omitted statements, and hostile texts that must stay texts.
+//! Tests of drafts from recorded statements: results, omitted statements, and hostile texts that must stay
+//! texts.
 
 use dyno_engine::Dialect;
 use dyno_engine::executed_statements::{ObservedStatement, ObservedStatements, PlaceholderStyle};
@@ -375,7 +376,8 @@ fn meaning(text: &str, marks: PlaceholderStyle) -> String {
 }
 
 proptest! {
-    /// Checks for any text that a selected statement has the same tokens as on the server, and that nothing leaves its place in the files.
+    /// Checks for any text that a selected statement has the same tokens as on the server, and that nothing
+    /// leaves its place in the files.
     #[test]
     fn hostile_statement_texts_do_not_escape(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24), colon in any::<bool>()) {
         let marks = if colon { PlaceholderStyle::Colon } else { PlaceholderStyle::Dollar };
@@ -397,7 +399,8 @@ proptest! {
         }
     }
 
-    /// The same for digests, which are repaired: no panic, and Dyno's reader accepts every selected statement.
+    /// The same for digests, which are repaired: no panic, and Dyno's reader accepts every selected
+    /// statement.
     #[test]
     fn hostile_statement_digests_do_not_escape(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24)) {
         let text = format!("SELECT f() {}", pieces.concat());
