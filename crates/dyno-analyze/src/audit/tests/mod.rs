@@ -4,6 +4,7 @@ mod company;
 mod concentrated;
 mod counting;
 mod counts;
+mod database_report;
 mod few;
 mod nothing;
 mod physical;
