@@ -1,4 +1,4 @@
-//! Embeds the studies of `studies/` and their shell pieces in the program.
+//! Embeds the studies of `studies/` and their helper scripts in the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn main() {
             .expect("a text takes everything");
     }
     text.push_str(
-        "];\n\n/// The shell pieces that studies may use, by name.\npub const PIECES: &[(&str, &str)] = &[\n",
+        "];\n\n/// The helper scripts that studies may use, by name.\npub const PIECES: &[(&str, &str)] = &[\n",
     );
     for (name, path) in files(&studies.join("pieces"), ".sh") {
         writeln!(text, "({name:?}, include_str!({path:?})),").expect("a text takes everything");

@@ -11,6 +11,9 @@ use crate::points::measure::Measure;
 /// Follows every figure that includes background activity, or may include it.
 pub const MARK: &str = "†";
 
+/// What the mark means, wherever it is explained.
+pub const MARK_MEANS: &str = "† may include other load or be slowed by it";
+
 /// Metrics by name, with their attribution.
 pub type MetricAttributions = BTreeMap<String, Attribution>;
 
@@ -57,10 +60,10 @@ pub fn unmarked(cell: &str) -> &str {
 /// What a figure was counted over, in words.
 pub fn scope_words(scope: AttributionScope) -> &'static str {
     match scope {
-        AttributionScope::Run => "the run's",
-        AttributionScope::Database => "the whole database's",
-        AttributionScope::Server => "the whole server's",
-        AttributionScope::Host => "the whole host's",
+        AttributionScope::Run => "this run",
+        AttributionScope::Database => "whole database",
+        AttributionScope::Server => "whole server",
+        AttributionScope::Host => "whole host",
     }
 }
 
@@ -86,14 +89,23 @@ impl Legend {
 
     /// The legend; `None` where no figure is marked.
     pub fn words(&self) -> Option<String> {
-        let words = |(label, scope, share): &(String, AttributionScope, Option<f64>)| match share {
-            Some(share) => format!("{label} ({}; others {} %)", scope_words(*scope), percent(*share)),
-            None => format!("{label} ({})", scope_words(*scope)),
-        };
-        let list: Vec<String> = self.0.iter().map(words).collect();
-        let has_marks = !list.is_empty();
-        has_marks
-            .then(|| format!("{MARK} may include other load on this host or server: {}", list.join(", ")))
+        // Figures of the same scope and share are named together.
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        for (label, scope, share) in &self.0 {
+            let reason = match (scope, share) {
+                (_, Some(share)) => format!("{}; {} % is other load", scope_words(*scope), percent(*share)),
+                // Others add nothing to the run's own figures of speed.
+                (AttributionScope::Run, None) => "slowed by other load".to_owned(),
+                (_, None) => scope_words(*scope).to_owned(),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, labels)) => labels.push(label),
+                None => groups.push((reason, vec![label.as_str()])),
+            }
+        }
+        let words = |(reason, labels): &(String, Vec<&str>)| format!("{} ({reason})", labels.join(", "));
+        let list: Vec<String> = groups.iter().map(words).collect();
+        (!list.is_empty()).then(|| format!("{MARK_MEANS}: {}", list.join(", ")))
     }
 }
 
@@ -135,7 +147,8 @@ mod tests {
             .insert("redo_bytes_per_s".into(), make_attribution(AttributionScope::Server, Some(34.0), true));
         assert_eq!(
             legend(&[marked_metrics(&first_run), marked_metrics(&two)], |_| true).unwrap(),
-            "† may include other load on this host or server: CPU busy (the whole host's), redo (the whole server's; others 34.0 %)"
+            "† may include other load or be slowed by it: CPU busy (whole host), \
+             redo (whole server; 34.0 % is other load)"
         );
         assert!(is_marked(&first_run, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&first_run, "commits_per_s") && !is_marked(&first_run, "ops_per_s"));

@@ -27,12 +27,9 @@ impl AuditWarning {
         }
     }
 
-    /// The check's name in words.
+    /// The check's label.
     pub fn name(&self) -> String {
-        match self.check.strip_suffix("_whole") {
-            Some(name) => format!("{} (whole run)", name.replace('_', " ")),
-            None => self.check.replace('_', " "),
-        }
+        crate::check_label(&self.check)
     }
 }
 

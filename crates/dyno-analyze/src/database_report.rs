@@ -1,14 +1,14 @@
 //! Compares the figures of a run with those of the database's own report about the same time.
 
-use dyno_record::{DatabaseReport, Metric, RunRecord};
+use dyno_record::{Counter, DatabaseReport, Metric, RunRecord};
 
-/// Metrics that both sides have, with their names.
-const COMPARED: [(&str, &str); 5] = [
-    ("logical_reads_per_s", "logical reads"),
-    ("physical_reads_per_s", "physical reads"),
-    ("redo_bytes_per_s", "redo bytes"),
-    ("commits_per_s", "commits"),
-    ("executions_per_s", "executions"),
+/// Metrics that both sides have, with the counters from which the run computed them, and their names.
+const COMPARED: [(&str, Counter, &str); 5] = [
+    ("logical_reads_per_s", Counter::LogicalReads, "logical reads"),
+    ("physical_reads_per_s", Counter::PhysicalReads, "physical reads"),
+    ("redo_bytes_per_s", Counter::RedoBytes, "redo bytes"),
+    ("commits_per_s", Counter::Commits, "commits"),
+    ("executions_per_s", Counter::Executions, "executions"),
 ];
 
 /// Part of a rate by which both sides may differ: the report covers a little more than the window, and a
@@ -51,8 +51,11 @@ pub fn rates(record: &RunRecord) -> Vec<ReportedRate> {
         Some(Metric::Value { value, .. }) => Some(*value),
         _ => None,
     };
-    let rate = |&(metric, name): &(&'static str, &'static str)| {
+    let rate = |&(metric, counter, name): &(&'static str, Counter, &'static str)| {
+        // A rate is no more than its counter shows.
+        let moved = record.counters.get(counter).is_ok_and(|by| by > 0);
         let measured = value(record.metrics.get(metric))?;
+        let measured = if moved { measured } else { 0.0 };
         Some(ReportedRate { metric, name, measured, reported: value(report.metrics.get(metric))? })
     };
     COMPARED.iter().filter_map(rate).collect()

@@ -50,7 +50,7 @@ pub mod trend;
 pub mod varied;
 
 pub use answer::{CurveSummaries, CurveSummary, Tone, answer};
-pub use audit::{audit, changed_words, check_names, driver_bound_by, judge};
+pub use audit::{audit, changed_words, check_label, check_names, driver_bound_by, judge};
 pub use compare::{
     ComparisonGate, ComparisonRules, ComparisonSide, ComparisonVerdict, RunComparison, compare,
 };

@@ -151,7 +151,8 @@ pub fn page_cache_words(points: &Points, source: PetalSource) -> Option<String> 
     let all = points.points.len();
     let suffix = if at == all { String::new() } else { format!(" at {at} of {all} points") };
     let share = format!(
-        "up to {} % of what the database asked for came from the operating system's page cache{suffix}",
+        "up to {} % of the blocks that the database requested came from the operating system's page \
+         cache{suffix}",
         percent(pct)
     );
     Some(match source {
@@ -207,9 +208,9 @@ impl Petal {
         match (self.turn, self.points.last()) {
             (Some(turn), _) => {
                 let top = at(&self.points[turn.place]);
-                format!("{head}bends back at {top}, then falls by {} %", percent(turn.fell_pct))
+                format!("{head}peaks at {top}, then falls by {} % (retrograde)", percent(turn.fell_pct))
             }
-            (None, Some(last)) => format!("{head}does not bend back: it ends at {}", at(last)),
+            (None, Some(last)) => format!("{head}shows no peak: the last point is {}", at(last)),
             (None, None) => format!("{head}no points"),
         }
     }
@@ -257,11 +258,11 @@ mod tests {
         assert_eq!(sessions, [4, 16, 64]);
         assert_eq!(
             petals[0].sentence(measures),
-            "update_pct 0 %: bends back at 165,000 physical reads/s at 1.30 ms with 16 sessions, then falls by 9.1 %"
+            "update_pct 0 %: peaks at 165,000 physical reads/s at 1.30 ms with 16 sessions, then falls by 9.1 % (retrograde)"
         );
         assert_eq!(
             petals[1].sentence(measures),
-            "update_pct 20 %: does not bend back: it ends at 90,000 physical reads/s at 1.40 ms with 16 sessions"
+            "update_pct 20 %: shows no peak: the last point is 90,000 physical reads/s at 1.40 ms with 16 sessions"
         );
     }
 

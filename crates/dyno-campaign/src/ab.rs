@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dyno_analyze::conclusion::{self, AbResult as AbFigures, AbSide, Conclusion};
 use dyno_engine::LockPurpose;
-use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, sweep};
+use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, similar, sweep};
 use dyno_record::{PointSetting, RunRecord, SweepKind};
 use serde_json::json;
 
@@ -104,7 +104,7 @@ impl AbSidePlan {
 
     fn words(&self) -> String {
         let pairs: Vec<_> = self.settings.iter().map(|s| format!("{} = {}", s.key, s.value)).collect();
-        if pairs.is_empty() { "the plan as it is".to_owned() } else { pairs.join(", ") }
+        if pairs.is_empty() { "the plan unchanged".to_owned() } else { pairs.join(", ") }
     }
 }
 
@@ -123,10 +123,14 @@ fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
     };
     match alike.as_slice() {
         [path] => Ok(path),
-        [] => Err(Error::usage(
-            format!("--{side}: unknown plan key {name:?}"),
-            "see docs/reference/plan.md or dyno.toml",
-        )),
+        [] => {
+            let own_name = name.rsplit_once('.').map_or(name, |(_, own_name)| own_name);
+            let hint = match similar::closest(own_name, keys::all().map(keys::PlanKey::name)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "see docs/reference/plan.md or dyno.toml".to_owned(),
+            };
+            Err(Error::usage(format!("--{side} {name}: unknown key"), hint))
+        }
         several => {
             Err(Error::usage(format!("--{side}: several plan keys are named {name:?}"), several.join(" or ")))
         }
@@ -225,5 +229,7 @@ mod tests {
         assert_eq!(full_name("a", "sessions").unwrap(), "sessions");
         assert!(full_name("a", "seed").unwrap_err().to_string().contains("several"));
         assert!(full_name("a", "fly").is_err());
+        let unknown = full_name("b", "updat_pct").unwrap_err().to_string();
+        assert!(unknown.contains("--b updat_pct: unknown key"), "{unknown}");
     }
 }

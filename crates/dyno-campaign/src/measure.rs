@@ -20,6 +20,9 @@ use crate::ready::{PreparedCampaign, require_data};
 use crate::room::DataLoadPolicy;
 use crate::{bulk, data, expectations, files, hosts, invariants, names, row_cleanup};
 
+/// Workloads to be completed after their run, with the invariants that were read before it.
+type AskedWorkloads<'a> = (&'a [Arc<CustomWorkload>], Vec<Vec<InvariantResult>>);
+
 impl PreparedCampaign<'_> {
     /// Executes one run of the plan, and returns its stored record.
     pub(crate) fn measure(&mut self, part_of: Option<&PartOf>) -> Result<Arc<RunRecord>, Error> {
@@ -83,7 +86,7 @@ impl PreparedCampaign<'_> {
     fn complete(
         &self,
         mut measured: RunRecord,
-        asked: Option<(&[Arc<CustomWorkload>], Vec<Vec<InvariantResult>>)>,
+        asked: Option<AskedWorkloads<'_>>,
         reporters: WindowReporters,
     ) -> Result<RunRecord, Error> {
         if let Some((workloads, mut invariants_by_workload)) = asked {

@@ -63,7 +63,7 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
     let id = match selector {
         "last" => {
             let last = repository.sweeps(Some(SweepKind::Suite), 1)?.into_iter().next().map(|suite| suite.id);
-            last.ok_or_else(|| Error::usage("no suite is stored", "`dyno suite` runs one"))?
+            last.ok_or_else(|| Error::usage("the repository contains no suite", "`dyno suite` runs one"))?
         }
         name => repository.resolve_sweep(name)?,
     };

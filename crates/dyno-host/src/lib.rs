@@ -1,6 +1,6 @@
 //! Describes the machine ([`facts`]) and measures what it does ([`HostObserver`], [`HostDelta`]).
 //!
-//! Everything except a [`profile`] and [another machine](far) comes from Linux files (`/proc`, `/sys`), read
+//! Everything except a [`profile`] and [another machine](remote) comes from Linux files (`/proc`, `/sys`), read
 //! without privileges and without other programs. What cannot be read is left out, never guessed. On other
 //! systems that is everything, and the facts say so.
 //!

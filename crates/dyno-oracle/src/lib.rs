@@ -4,8 +4,8 @@
 //! therefore has its own thread, and each call allocates what the driver allocates. `connect` opens the
 //! database, and `sql` contains every statement. `layout` creates and removes the data. `ops` is the hot
 //! path. `counters` reads cumulative statistics. `identity` describes the database and reports what would
-//! falsify a run. `sampler` samples waits, `awr` takes AWR or STATSPACK snapshots, and `seen` reads the
-//! cursor cache.
+//! distort the figures of a run. `sampler` samples waits, `awr` takes AWR or STATSPACK snapshots, and
+//! `executed_statements` reads the cursor cache.
 //!
 //! This engine has not been tested against a real Oracle server. `docs/reference/engines/oracle.md` describes
 //! what was checked instead, and how to check the rest.

@@ -53,7 +53,7 @@ gives it:
 
 | type | written as |
 | --- | --- |
-| whole number | `64`, or `"64"` |
+| integer | `64`, or `"64"` |
 | size | a text: blocks (`"10000 blocks"`), or bytes with a binary suffix (`"80M"`, `"1.5G"`, `"12345B"`); a bare number is blocks |
 | bytes | a text with a binary suffix (`"8K"`), or a bare number |
 | duration | a text: a number with `ms`, `s`, `m` or `h` (`"500ms"`, `"1.5s"`, `"5m"`); a bare number is an error |

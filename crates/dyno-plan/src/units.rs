@@ -239,7 +239,7 @@ impl fmt::Display for TimeSpan {
             .iter()
             .rev()
             .find(|&&(_, unit_ns)| ns.is_multiple_of(u128::from(unit_ns)))
-            .expect("every span is a whole number of nanoseconds");
+            .expect("every span is an integer of nanoseconds");
         write!(f, "{}{suffix}", ns / u128::from(*unit_ns))
     }
 }

@@ -56,6 +56,12 @@ pub enum UrlError {
         /// Its name, if it looks like one.
         name: String,
     },
+    /// The URL names no file.
+    #[error("the URL names no file: {allowed}")]
+    NoFile {
+        /// The text that is allowed there.
+        allowed: &'static str,
+    },
     /// A part cannot be parsed.
     #[error("{part} of the URL cannot be read: {allowed}")]
     Part {
@@ -68,7 +74,7 @@ pub enum UrlError {
 
 const ENCODING: &str =
     "write % as %25, and other characters as they are or as %XX of their UTF-8 bytes, none zero";
-const PORT: &str = "write a whole number from 1 to 65535";
+const PORT: &str = "write an integer from 1 to 65535";
 const SERVER: &str = "write SCHEME://USER@HOST:PORT/DATABASE?NAME=VALUE, with @ in any other place as %40";
 const HOST: &str = "write one name or address; an IPv6 address in brackets, such as [::1]:5432";
 
@@ -138,11 +144,11 @@ fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
 fn read_file(rest: &str, write: &'static str) -> Result<Address, UrlError> {
     let path = match rest.strip_prefix("//") {
         Some(absolute) if absolute.starts_with('/') => absolute,
-        Some(_) => return Err(UrlError::part("the file", write)),
+        Some(_) => return Err(UrlError::NoFile { allowed: write }),
         None => rest,
     };
     if path.is_empty() {
-        return Err(UrlError::part("the file", write));
+        return Err(UrlError::NoFile { allowed: write });
     }
     Ok((None, None, None, decoded("the file", path)?))
 }

@@ -1,5 +1,5 @@
-//! Shows the answer: capacity, bend, limit, confidence and headroom of each curve. A terminal, a page and
-//! Markdown show the same words.
+//! Shows the summary: capacity, knee, bottleneck, confidence and headroom of each curve. A terminal, a page
+//! and Markdown show the same words.
 
 use dyno_analyze::answer::{CurvePoint, CurveSummaries, CurveSummary, Tone};
 use dyno_analyze::attribution::mark;
@@ -22,7 +22,10 @@ const CURVES_MAX: usize = 40;
 const LISTED_MAX: usize = 6;
 
 /// The five words, in the order in which they are always shown.
-const WORDS: [&str; 5] = ["capacity", "knee", "limit", "confidence", "headroom"];
+const WORDS: [&str; 5] = ["capacity", "knee", "bottleneck", "confidence", "headroom"];
+
+/// What imported figures do not say.
+const NOT_STATED: &str = "not stated by the source";
 
 /// Terminal color of a tone.
 fn paint(tone: Tone) -> Paint {
@@ -62,7 +65,7 @@ impl<'r> Answered<'r> {
 
 /// The answers for a terminal; empty if there are none.
 pub fn answer_text(answers: &CurveSummaries, style: &Style) -> String {
-    let title = format!("answer: {}", answers.tone.word());
+    let title = format!("summary: {}", answers.tone.word());
     let mut out = format!("{}\n", style.paint(paint(answers.tone), &title));
     match answers.curves.as_slice() {
         [] => {}
@@ -95,15 +98,25 @@ fn block(answer: &CurveSummary, style: &Style) -> String {
 /// The text after each of the five words.
 fn answer_texts(answer: &CurveSummary) -> [String; 5] {
     [
-        format!("{} with {}", value(answer), place(&answer.capacity)),
+        format!("{}{} with {}", least(answer), value(answer), place(&answer.capacity)),
         match &answer.bend {
             Some(bend) => format!("at {}, with {}", place(bend), phrase(&answer.measure, bend.value)),
             None => answer.no_bend().to_owned(),
         },
-        limit(answer),
+        bottleneck(answer),
         answer.confidence_words(),
         headroom(answer),
     ]
+}
+
+/// Before the capacity: whether the requested rate was reached, so that the platform may do more.
+pub(crate) fn least(answer: &CurveSummary) -> &'static str {
+    if answer.limit.asked_per_s.is_some() { "at least " } else { "" }
+}
+
+/// The same in a column of figures.
+fn least_sign(answer: &CurveSummary) -> &'static str {
+    if answer.limit.asked_per_s.is_some() { "≥ " } else { "" }
 }
 
 fn value(answer: &CurveSummary) -> String {
@@ -118,18 +131,25 @@ fn place(at: &CurvePoint) -> String {
     }
 }
 
-/// The bottleneck with its evidence. For imported figures only what is known.
+/// Whether the source of imported figures does not state the bottleneck.
+fn is_unstated(answer: &CurveSummary) -> bool {
+    answer.tone == Tone::Imported && answer.limit.evidence.is_empty()
+}
+
+/// The bottleneck with its evidence. What lowers the confidence is stated with the confidence.
+fn bottleneck(answer: &CurveSummary) -> String {
+    if is_unstated(answer) { NOT_STATED.to_owned() } else { answer.limit.sentence.clone() }
+}
+
+/// The bottleneck with its evidence and what lowers the confidence. For imported figures only what is known.
 fn limit(answer: &CurveSummary) -> String {
-    if answer.tone == Tone::Imported && answer.limit.evidence.is_empty() {
-        return "the source does not tell".to_owned();
-    }
-    answer.limit.full()
+    if is_unstated(answer) { NOT_STATED.to_owned() } else { answer.limit.full() }
 }
 
 fn headroom(answer: &CurveSummary) -> String {
     match answer.headroom_pct {
-        Some(pct) => format!("{} % of {} is left", percent(pct), clean(&answer.limit.what)),
-        None => "unknown: the limiting component has no measure".to_owned(),
+        Some(pct) => format!("{} % of {} unused", percent(pct), clean(&answer.limit.what)),
+        None => "unknown: the utilization of the bottleneck cannot be measured".to_owned(),
     }
 }
 
@@ -142,7 +162,7 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
         TextColumn::figures("capacity", unit),
         TextColumn::figures("sessions", "").spare(1),
         TextColumn::figures("knee", "sessions"),
-        TextColumn::text("limit"),
+        TextColumn::text("bottleneck"),
         TextColumn::text("confidence"),
         TextColumn::figures("headroom", "%"),
     ]);
@@ -150,8 +170,8 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
         let number = |at: &CurvePoint| Some(at.sessions).filter(|sessions| *sessions > 0);
         let shown = |sessions: Option<u32>| sessions.map_or_else(|| ABSENT.into(), |n| count(n.into()));
         let capacity = match unit {
-            "" => value(answer),
-            _ => mark(figure(answer.capacity.value), answer.marked),
+            "" => format!("{}{}", least(answer), value(answer)),
+            _ => format!("{}{}", least_sign(answer), mark(figure(answer.capacity.value), answer.marked)),
         };
         table.row([
             TextCell::painted(&answer.name, paint(answer.tone)),
@@ -168,6 +188,13 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
             &format!("and {} more curves; `dyno report` lists them", answers.len() - CURVES_MAX),
             Paint::Dim,
         );
+    }
+    let shown = &answers[..answers.len().min(CURVES_MAX)];
+    if shown.iter().any(|answer| answer.limit.short().ends_with('?')) {
+        table.note("?: likely, not certain", Paint::Dim);
+    }
+    if shown.iter().any(|answer| answer.limit.asked_per_s.is_some()) && !unit.is_empty() {
+        table.note("≥: at least; the requested rate was reached", Paint::Dim);
     }
     table.render(style)
 }
@@ -237,7 +264,8 @@ fn doubts(answers: &[CurveSummary]) -> Option<String> {
     all.sort_by_key(|doubt| std::cmp::Reverse(doubt.runs));
     let mut words: Vec<String> = all.iter().take(LISTED_MAX).map(|doubt| doubt.words(runs)).collect();
     if all.len() > LISTED_MAX {
-        words.push(format!("{} more checks", all.len() - LISTED_MAX));
+        let more = all.len() - LISTED_MAX;
+        words.push(format!("{more} more {}", if more == 1 { "check" } else { "checks" }));
     }
     (!words.is_empty()).then(|| format!("audit warning: {}", words.join(", ")))
 }
@@ -247,7 +275,7 @@ pub fn answer_grid(answers: &CurveSummaries) -> Grid {
     let mut grid = answer_short(answers);
     grid.heads.push(GridHead::text("evidence, repeats, doubts"));
     for ((_, cells), answer) in grid.rows.iter_mut().zip(&answers.curves) {
-        cells.push(grid::GridCell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))));
+        cells.push(grid::GridCell::text(&format!("{}; {}", bottleneck(answer), answer.why.join("; "))));
     }
     grid
 }
@@ -261,7 +289,7 @@ pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
         GridHead::figures("sessions", ""),
         GridHead::figures("knee", "sessions")
             .explained("the load from which more sessions add less throughput than on average"),
-        GridHead::tight("limit"),
+        GridHead::tight("bottleneck").explained("a question mark: likely, not certain"),
         GridHead::tight("confidence"),
         GridHead::figures("headroom", "%").explained("unused share of the limiting component"),
         GridHead::tight("state"),
@@ -272,7 +300,7 @@ pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
             |at: &CurvePoint| if at.sessions == 0 { ABSENT.into() } else { count(at.sessions.into()) };
         let mut cells = if named { vec![grid::GridCell::text(&answer.name)] } else { Vec::new() };
         cells.extend([
-            grid::GridCell::text(&value(answer)),
+            grid::GridCell::text(&format!("{}{}", least(answer), value(answer))),
             grid::GridCell::text(&number(&answer.capacity)),
             grid::GridCell::text(&answer.bend.as_ref().map_or_else(|| ABSENT.into(), number)),
             grid::GridCell::text(&answer.limit.short()),
@@ -317,7 +345,7 @@ mod tests {
         for width in [80, 100, 140] {
             let text = answer_text(&CurveSummaries::of_run(&run("a", 4, 20)), &Style { width, color: false });
             lines(&text, width);
-            assert!(text.starts_with("answer: audited\n  capacity    "), "{text}");
+            assert!(text.starts_with("summary: audited\n  capacity    "), "{text}");
             for word in WORDS {
                 assert_eq!(text.matches(&format!("\n  {word} ")).count(), 1, "{word}: {text}");
             }

@@ -9,6 +9,9 @@ use crate::text::{clean, pad, width, wrap};
 /// Maximum lines of one finding.
 const LINES_MAX: usize = 5;
 
+/// Maximum lines of a list of labels.
+const LABEL_LINES_MAX: usize = 9;
+
 /// Checks that compare client, database and host. They are shown in full when they pass, because they show
 /// why a result can be trusted.
 const COMPARISONS: [&str; 7] = [
@@ -40,13 +43,9 @@ fn of(checks: &[AuditCheck], status: CheckStatus) -> impl Iterator<Item = &Audit
     checks.iter().filter(move |check| check.status == status)
 }
 
-/// A check's name with spaces.
+/// A check's label, also for a record from elsewhere.
 pub(crate) fn check_label(name: &str) -> String {
-    let name = clean(name);
-    match name.strip_suffix("_whole") {
-        Some(name) => format!("{} (whole run)", name.replace('_', " ")),
-        None => name.replace('_', " "),
-    }
+    dyno_analyze::check_label(&clean(name))
 }
 
 /// Whether the checks belong to an imported record, which was not audited.
@@ -103,12 +102,12 @@ fn sentence(check: &AuditCheck, style: &Style) -> String {
     out
 }
 
-/// Names on as many lines as needed: `✓ also passed: edges, stalls`.
+/// Labels on as many lines as needed: `✓ also passed: start skew, stalls`.
 fn names(head: &str, paint: Paint, names: &[String], style: &Style) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let lines = wrap(&format!("{head}: {}", names.join(", ")), style.columns() - 4, LINES_MAX);
+    let lines = wrap(&format!("{head}: {}", names.join(", ")), style.columns() - 4, LABEL_LINES_MAX);
     let line = |(i, line): (usize, &String)| {
         let indent = pad(if i == 0 { 2 } else { 4 });
         format!("{indent}{}\n", style.paint(paint, line))

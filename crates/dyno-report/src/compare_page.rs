@@ -22,7 +22,7 @@ const BESIDE: [&str; 2] = ["ops_per_s", "service_p99_us"];
 /// Sections of a page that compares each side with the first.
 pub fn compare_sections(answers: &CurveSummaries, comparisons: &[&RunComparison]) -> Vec<PageSection> {
     let mut sections = vec![PageSection {
-        title: "Answer".into(),
+        title: "Summary".into(),
         lines: lines(answers, comparisons),
         grids: vec![(String::new(), answer_short(answers))],
         ..PageSection::default()

@@ -76,13 +76,21 @@ fn difference(compared: &MeasureComparison) -> String {
 pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &Style) -> String {
     let side = |name: &str, count: usize| format!("{} ({})", crate::text::clean(name), runs(count));
     let mut out = format!(
-        "A: {}\nB: {}\ndifferences are B − A in % of A, or where A is nearly zero in the figure's unit; differences up to ± {} % count as equal\n",
+        "A: {}\nB: {}\n",
         side(&comparison.a, comparison.runs.0),
-        side(&comparison.b, comparison.runs.1),
+        side(&comparison.b, comparison.runs.1)
+    );
+    let explained = format!(
+        "difference: B − A in % of A (in the unit of the measure if A is nearly zero). Differences up to \
+         ±{} % count as equal",
         fixed(comparison.margin_pct, 1)
     );
+    for line in wrap(&explained, style.columns(), LEGEND_LINES_MAX) {
+        out.push_str(&line);
+        out.push('\n');
+    }
     if comparison.points.is_empty() {
-        out.push_str("\nno point is on both sides: there is nothing to compare\n");
+        out.push_str("\nthe two sides have no common point: nothing to compare\n");
     } else {
         for (i, overall) in comparison.overall.iter().enumerate() {
             out.push('\n');
@@ -311,13 +319,13 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
     ]);
     for result in gates {
         let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
-            (_, _, None) => ("broken: no percentage on both sides", Paint::Bad),
-            (true, _, _) if result.marked => ("holds, but may include other load", Paint::Warn),
-            (false, _, _) if result.marked => ("broken, but may include other load", Paint::Bad),
-            (true, true, _) => ("holds", Paint::Good),
-            (true, false, _) => ("holds, but other runs might break it", Paint::Warn),
-            (false, true, _) => ("broken", Paint::Bad),
-            (false, false, _) => ("broken, but other runs might hold it", Paint::Bad),
+            (_, _, None) => ("failed: no percentage on both sides", Paint::Bad),
+            (true, _, _) if result.marked => ("passed, but may include other load", Paint::Warn),
+            (false, _, _) if result.marked => ("failed, but may include other load", Paint::Bad),
+            (true, true, _) => ("passed", Paint::Good),
+            (true, false, _) => ("passed, but other runs might fail it", Paint::Warn),
+            (false, true, _) => ("failed", Paint::Bad),
+            (false, false, _) => ("failed, but other runs might pass it", Paint::Bad),
         };
         table.row([
             TextCell::from(result.gate.to_string()),

@@ -12,7 +12,7 @@ use crate::text::{clean, wrap};
 /// Maximum lines of one sentence.
 const LINES_MAX: usize = 12;
 
-/// Title with the command and its name: `A/B comparison ab-20260321-142501-7f3a`.
+/// Title with the command and its name: `A/B test ab-20260321-142501-7f3a`.
 pub(crate) fn title(conclusion: &Conclusion) -> String {
     format!("{} {}", conclusion.kind(), conclusion.of)
 }

@@ -263,7 +263,7 @@ impl<'r> Report<'r> {
                 let campaign_id = &part.id;
                 Some((
                     format!(
-                        "Runs of an A/B comparison: `dyno compare {campaign_id}/a {campaign_id}/b` compares its sides."
+                        "Runs of an A/B test: `dyno compare {campaign_id}/a {campaign_id}/b` compares its sides."
                     ),
                     Vec::new(),
                 ))
@@ -291,18 +291,21 @@ impl<'r> Report<'r> {
             let latency = point.get("physical_read_latency_us");
             let latency = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
             return format!(
-                "At most {} physical reads/s{latency}, with {}.",
+                "Highest throughput: {} physical reads/s{latency}, with {}.",
                 figure(reads),
                 self.place(point)
             );
         }
-        let mut line =
-            format!("At most {} operations/s, with {}", optional(point.get("ops_per_s")), self.place(point));
+        let mut line = format!(
+            "Highest throughput: {} operations/s, with {}",
+            optional(point.get("ops_per_s")),
+            self.place(point)
+        );
         if let Some(p99) = point.get("service_p99_us") {
-            line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
+            line.push_str(&format!("; p99 {}", time_us(p99)));
         }
         if let Some(spread) = point.estimates.get("ops_per_s").and_then(|estimate| estimate.spread_pct()) {
-            line.push_str(&format!("; {} repeats, {} % apart", point.runs.len(), percent(spread)));
+            line.push_str(&format!("; {} repeats, spread {} %", point.runs.len(), percent(spread)));
         }
         line.push('.');
         if let Some(knee) = self.curves.iter().find_map(|curve| curve.knee_of_best.as_ref()) {
@@ -346,7 +349,7 @@ impl<'r> Report<'r> {
             line.push_str(&format!(" over {}", span_s(figures.seconds)));
         }
         if let Some(p99) = figures.get("service_p99_us") {
-            line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
+            line.push_str(&format!("; p99 {}", time_us(p99)));
         }
         line.push('.');
         line

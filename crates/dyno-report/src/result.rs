@@ -221,7 +221,7 @@ const CARD_LEFT: Block = &[
 ];
 const CARD_RIGHT: Block = &[
     ("logical_reads_per_s", "", "logical reads", FigureFormat::Wide("/s")),
-    ("buffer_hit_pct", "", "served by the cache", FigureFormat::Percent),
+    ("buffer_hit_pct", "", "cache hit ratio", FigureFormat::Percent),
     ("physical_reads_per_s", "", "physical reads", FigureFormat::Wide("/s")),
     ("physical_read_mb_per_s", "", "physical reads", FigureFormat::Wide("MB/s")),
     ("redo_mb_per_s", "", "redo", FigureFormat::Wide("MB/s")),

@@ -19,7 +19,7 @@ const ALL: &str = "";
 pub struct RunSetSummary {
     pub runs: usize,
     pub first: Option<RunRecord>,
-    /// The sweeps, searches, soaks and A/B comparisons to which they belong.
+    /// The sweeps, searches, soaks and A/B tests to which they belong.
     pub parts: Vec<String>,
     /// The one to which all of them belong.
     pub part_of: Option<PartOf>,

@@ -62,7 +62,7 @@ fn verdict(ratio: Option<ScorecardRatio>) -> GridCell {
         None => ("", ""),
         Some(ScorecardVerdict::Better) => ("better", "good"),
         Some(ScorecardVerdict::Worse) => ("worse", "bad"),
-        Some(ScorecardVerdict::Unsure) => ("unsure", ""),
+        Some(ScorecardVerdict::Unsure) => ("inconclusive", ""),
         Some(ScorecardVerdict::Few) => ("too few repeats", ""),
         Some(ScorecardVerdict::Single) => ("no repeats", ""),
     };
@@ -117,7 +117,7 @@ pub fn scorecard_sheets(
     let plot = scorecard_plot(card);
     let mut facts = Vec::new();
     facts.extend(request.author.clone().map(|author| ("author", author)));
-    facts.push(("report made", request.made_at.get(..10).unwrap_or(&request.made_at).to_owned()));
+    facts.push(("report generated", request.made_at.get(..10).unwrap_or(&request.made_at).to_owned()));
     facts.push(("platforms", card.platforms.join("; ")));
     facts.push(("compared", figure_words(card).to_owned()));
     let price = match priced {

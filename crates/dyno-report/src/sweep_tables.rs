@@ -155,8 +155,8 @@ pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> S
     let mut table = TextTable::new(vec![
         TextColumn::name("name"),
         TextColumn::text("status"),
-        TextColumn::figures("runs", ""),
-        TextColumn::figures("of", ""),
+        TextColumn::figures("done", ""),
+        TextColumn::figures("planned", ""),
         TextColumn::text("target"),
     ]);
     for (sweep, answer) in sweeps {

@@ -189,10 +189,10 @@ fn card(state: &ServeState, repository: &Repository, entry: &CardSource<'_>) -> 
     })
 }
 
-/// `31,204 operations/s, 99 % within 210 µs`.
+/// `31,204 operations/s, p99 210 µs`.
 fn figures(run: &RunSummary) -> String {
     let Some(rate) = run.ops_per_s else { return String::new() };
-    let p99 = run.p99_us.map_or_else(String::new, |us| format!(", 99 % within {}", time_us(us)));
+    let p99 = run.p99_us.map_or_else(String::new, |us| format!(", p99 {}", time_us(us)));
     format!("{} operations/s{p99}", figure(rate))
 }
 

@@ -300,7 +300,9 @@ impl JobKind {
             Self::Ab => "two sides, interleaved",
             Self::Suite => "a catalogue of tests, each about one component",
             Self::Load => "the data only",
-            Self::Check => "checks for what would prevent or falsify a run, without a run",
+            Self::Check => {
+                "checks for everything that would prevent a run or distort its figures, without running one"
+            }
             Self::Watch => "what a running database does by itself, without any load",
             Self::Calibrate => "raw limits of the machine that the data is on",
             Self::Prove => "proof that no work is lost or invented",

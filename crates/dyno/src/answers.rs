@@ -19,7 +19,7 @@ pub(crate) fn for_sides(sides: &[(String, Vec<RunRecord>)]) -> CurveSummaries {
     )
 }
 
-/// The records of an A/B comparison by side.
+/// The records of an A/B test by side.
 pub(crate) fn sides(records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     let mut sides: Vec<(String, Vec<RunRecord>)> = Vec::new();
     for record in records {

@@ -78,6 +78,7 @@ pub(crate) const DEFAULT_PLAN: &str = "dyno.toml";
 
 /// Options that all commands share.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct CommonArgs {
     /// Plan file with the settings of the test.
     #[arg(long, global = true, value_name = "FILE", default_value = DEFAULT_PLAN, env = "DYNO_PLAN")]
@@ -92,10 +93,10 @@ pub(crate) struct CommonArgs {
     /// The file that stores all runs [default: in the user's data directory].
     #[arg(long, global = true, value_name = "FILE", env = "DYNO_REPOSITORY")]
     pub(crate) repository: Option<PathBuf>,
-    /// Run the plan's own commands (its hooks) without asking, now and later.
+    /// Run the plan's own commands (its hooks) without asking, and remember this consent.
     #[arg(long, global = true)]
     pub(crate) allow_hooks: bool,
-    /// Run a workload that changes data not created by Dyno, without asking, now and later.
+    /// Run a workload that changes data not created by Dyno, without asking, and remember this consent.
     #[arg(long, global = true)]
     pub(crate) allow_writes: bool,
     /// Serve measurements as OpenMetrics while the command runs, at an address such as 127.0.0.1:9750, or
@@ -124,9 +125,9 @@ pub(crate) struct CommonArgs {
     #[cfg(feature = "otlp")]
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) otlp: Option<String>,
-    /// Append events to FILE, one JSON object per line, for a program that follows it (as `dyno serve` does).
-    /// Your own named pipe works while a program reads it. Links such as /dev/stdout are refused, and so are
-    /// files of other users in a shared folder.
+    /// Append events to FILE, one JSON object per line, for another program to read (as `dyno serve` does). A
+    /// named pipe that you own also works while a program reads it. Links such as /dev/stdout are refused,
+    /// and so are files of other users in a shared folder.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
     /// Write JSON to stdout; messages stay on stderr.
@@ -155,7 +156,7 @@ pub(crate) enum CliCommand {
             dyno init --workload shop                    a folder with your own SQL\n  \
             dyno init --workload tpcb                    a ready workload like pgbench's")]
     Init(Init),
-    /// Find everything that would prevent or falsify a run.
+    /// Find everything that would prevent a run or distort its figures.
     #[command(
         after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --accept --target postgres://dyno@db1/bench --record accept.json\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
     )]
@@ -192,11 +193,11 @@ pub(crate) enum CliCommand {
             dyno sweep --resume"
     )]
     Sweep(SweepArgs),
-    /// Find the highest load that keeps your latency limits.
+    /// Find the highest load within your latency limits.
     #[command(
         after_long_help = "The search doubles the number of sessions or the rate, then halves the distance; \
-            more runs confirm each end. A limit is mean, p50, p95, p99, p999 or max of response time, of all \
-            operations or of one class. In an open loop the rate must be reached, too. Exit code 1: even the \
+            more runs confirm both bounds. A limit is mean, p50, p95, p99, p999 or max of response time, of \
+            all operations or of one class. In an open loop the rate must be reached, too. Exit code 1: even the \
             lowest load exceeds the limits.\n\n\
             Examples:\n  \
             dyno search --limit 'p99 <= 2ms'\n  \
@@ -217,7 +218,7 @@ pub(crate) enum CliCommand {
     #[command(
         after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] on top of the plan, or a plan file; an empty \
             side is the plan unchanged. Interleaving makes drift affect both sides equally. At the end the \
-            sides are compared as by dyno compare. Exit code 1 also means that a --gate is broken.\n\n\
+            sides are compared as by dyno compare. Exit code 1 also means that a --gate failed.\n\n\
             Examples:\n  \
             dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  \
             dyno ab --a '' --b work_unit=256\n  \
@@ -276,7 +277,7 @@ pub(crate) enum CliCommand {
             dyno scorecard variant:a variant:b --figure alone"
     )]
     Scorecard(ScorecardArgs),
-    /// Compute the cost of performance from platform prices.
+    /// Compute price/performance from platform prices.
     #[command(after_long_help = "Examples:\n  \
             dyno price --init            write an example prices.toml to edit\n  \
             dyno price\n  \
@@ -319,9 +320,9 @@ pub(crate) enum CliCommand {
             With --observe-only it drives no sessions: on a database host it reports the host's counters to \
             runs with observe.hosts=agent or agent://NAME.\n\n\
             Examples:\n  \
-            dyno agent --nats nats://meet:4222 --group oltp\n  \
-            dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2\n  \
-            dyno agent --observe-only --nats nats://meet:4222 --name db1"
+            dyno agent --nats nats://nats1:4222 --group oltp\n  \
+            dyno agent --nats tls://nats1:4222 --nats-auth nats.toml --name client-2\n  \
+            dyno agent --observe-only --nats nats://nats1:4222 --name db1"
     )]
     Agent(AgentArgs),
     /// Fetch results that agents kept after their controller was lost.
@@ -331,7 +332,7 @@ pub(crate) enum CliCommand {
             The database's counters were not read, so such a record is not a result. Agents keep a run until \
             it is stored.\n\n\
             Examples:\n  \
-            dyno collect --nats nats://meet:4222 --group oltp\n  \
+            dyno collect --nats nats://nats1:4222 --group oltp\n  \
             dyno collect 20261125-023000-7f3a\n  \
             dyno collect --from client-1/agent --from client-2/agent"
     )]
@@ -389,7 +390,7 @@ pub(crate) enum CliCommand {
             dyno compare tag:before tag:after --metric ops_per_s,service_p99_us\n  \
             dyno compare variant:ext4 variant:xfs variant:btrfs --margin 3\n  \
             dyno compare tag:release last,last~1,last~2,last~3 --gate \"ops_per_s >= -3%\" --gate \"worst service_p99_us <= 10%\"\n\n\
-            Exit codes: 0 compared and every gate holds, 1 a gate is broken, 2 wrong usage, 3 the repository \
+            Exit codes: 0 compared, and every gate passed; 1 a gate failed; 2 wrong usage; 3 the repository \
             failed."
     )]
     Compare(Compare),
@@ -449,7 +450,7 @@ pub(crate) enum CliCommand {
         dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \
         dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb")]
     ImportPgbench(ImportPgbench),
-    /// Draft a custom workload from the heaviest statements of a database.
+    /// Draft a custom workload from the top statements of a database.
     #[command(after_long_help = "The statements come from pg_stat_statements (PostgreSQL), the digests of \
         performance_schema (MySQL, MariaDB), V$SQLSTATS (Oracle; no management pack), or the top SQL of an \
         AWR report. Each becomes a transaction with its share of the executions. The statements contain no \
@@ -464,7 +465,7 @@ pub(crate) enum CliCommand {
         dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  \
         dyno workload check shop")]
     ImportStatements(ImportStatements),
-    /// Import a cloud's database metrics (CSV) for the time of a run.
+    /// Import a cloud provider's database metrics (CSV) for the time of a run.
     #[command(
         after_long_help = "For databases whose host cannot be observed, such as RDS and Aurora. The metrics \
             are shown with the run and not used in its figures. The file has one row for each value, or one \
@@ -561,7 +562,7 @@ pub(crate) struct Init {
     /// The engine of the plan [default: that of --target, else sqlite].
     #[arg(long, value_name = NAMES.as_str(), value_parser = named)]
     pub(crate) engine: Option<&'static EngineSpec>,
-    /// Write a ready plan of a published experiment instead of an empty one.
+    /// Write the plan of a published experiment instead of a default plan.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,
     /// Write a folder with SQL instead of a plan: `shop` is a commented example, the others are ready to run.
@@ -578,12 +579,13 @@ pub(crate) struct Init {
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Load a small separate schema, run every operation, compare the results with the expected ones, and
-    /// drop it.
+    /// drop it. Needs a target without Dyno data.
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Accept the engine on this server in ten steps; each is proved, not proved or wrong: privileges, load,
-    /// types, exact counts, plans, errors, locks. It loads and drops a small separate schema. Exit code 1: a
-    /// step is wrong or not proved.
+    /// Run the ten-step acceptance test of the engine on this server: privileges, load, types, exact counts,
+    /// plans, errors, locks. Each step is proved, not proved, wrong or not applicable. It loads and drops a
+    /// small separate schema, and needs a target without Dyno data. Exit code 1: a step is wrong or not
+    /// proved.
     #[arg(long, conflicts_with = "deep")]
     pub(crate) accept: bool,
     /// Write the findings of --accept to FILE as JSON, without names of hosts, users, databases and files, so

@@ -34,7 +34,9 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
             talk.say(&format!("removed {rows} rows that an earlier run inserted and did not remove"));
         }
         CampaignEvent::DroppingData => talk.detail("dropping data of another block size"),
-        CampaignEvent::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
+        CampaignEvent::CheckingDeeply => {
+            talk.say("loading a small schema, running every operation on it, and dropping it");
+        }
         CampaignEvent::AcceptanceStep(number, title) => talk.say(&format!("step {number}: {title}")),
         CampaignEvent::Hook(event) => hook(event, talk),
         CampaignEvent::RunBegun { id, targets, is_part } => {
@@ -50,7 +52,7 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
             talk.say(&format!("this run lies between {name}{file}"));
         }
         CampaignEvent::Judged(kept, measured) => {
-            talk.say(&format!("  {}: {}", if *kept { "kept" } else { "not kept" }, measured.join(", ")));
+            talk.say(&format!("  {}: {}", if *kept { "met" } else { "not met" }, measured.join(", ")));
         }
         CampaignEvent::Proof(event) => proof(event, talk),
         CampaignEvent::Dropped(holdings) => say_dropped(holdings, talk),
@@ -184,7 +186,7 @@ fn loaded_words(report: &LoadReport) -> String {
     }
     let mb = report.bytes_written as f64 / 1e6;
     format!(
-        "loaded {} rows, {} MB in {} s ({} MB/s), index and verification included",
+        "loaded {} rows ({} MB of row data) in {} s ({} MB/s), including index build and verification",
         count(report.rows_written),
         fixed(mb, 0),
         fixed(report.seconds, 1),

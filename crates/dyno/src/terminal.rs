@@ -205,7 +205,7 @@ impl<'a> Terminal<'a> {
             self.cancel_on_error(self.talk.json(&Answered::of(record)));
             self.show(&event_messages::card(record, &self.talk.style()));
         }
-        self.talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
+        self.talk.say(&format!("stored as {}; `dyno show {0}` shows the full record", record.id));
     }
 
     fn begin_campaign(&self, campaign: &CampaignBegun) {

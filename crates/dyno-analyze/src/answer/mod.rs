@@ -1,4 +1,4 @@
-//! The summary of a curve in one value: capacity, bend, limit, confidence, headroom.
+//! The summary of a curve in one value: capacity, knee, bottleneck, confidence, headroom.
 
 mod all;
 mod tone;
@@ -128,7 +128,7 @@ fn repeat_sentences(best: &MeasuredPoint, spread_pct: Option<f64>) -> Vec<String
         1 => "measured once".to_owned(),
         runs => format!("{runs} repeats"),
     }];
-    why.extend(spread_pct.map(|spread| format!("they lie {} % apart", percent(spread))));
+    why.extend(spread_pct.map(|spread| format!("spread {} %", percent(spread))));
     why
 }
 
@@ -144,7 +144,8 @@ fn warning_sentence(doubts: &AuditWarnings) -> Option<String> {
     let mut named: Vec<String> =
         audit_warnings.iter().take(NAMED_MAX).map(|doubt| doubt.words(doubts.runs)).collect();
     if audit_warnings.len() > NAMED_MAX {
-        named.push(format!("{} more checks", audit_warnings.len() - NAMED_MAX));
+        let more = audit_warnings.len() - NAMED_MAX;
+        named.push(format!("{more} more {}", if more == 1 { "check" } else { "checks" }));
     }
     Some(format!("audit warning: {}", named.join(", ")))
 }
@@ -161,7 +162,7 @@ fn tone(doubts: &AuditWarnings, limit: &Bottleneck, spread_pct: Option<f64>, mar
 
 impl CurveSummary {
     /// The summary in one sentence:
-    /// `capacity 31,204 operations/s with 8 sessions; bends at 4 sessions; limited by …`.
+    /// `capacity 31,204 operations/s with 8 sessions; knee at 4 sessions; limited by …`.
     pub fn sentence(&self) -> String {
         let place = |at: &CurvePoint| sessions(f64::from(at.sessions));
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
@@ -174,7 +175,7 @@ impl CurveSummary {
         );
         let bend = match &self.bend {
             Some(bend) => format!("knee at {}", place(bend)),
-            None => self.no_bend().to_owned(),
+            None => format!("knee {}", self.no_bend()),
         };
         let headroom = match self.headroom_pct {
             Some(pct) => format!("; headroom {} %", percent(pct)),
@@ -183,16 +184,16 @@ impl CurveSummary {
         format!("{head}{capacity}; {bend}; {}{headroom}", self.limit.full())
     }
 
-    /// Why there is no bend.
+    /// Why there is no knee, after the word "knee".
     pub fn no_bend(&self) -> &'static str {
         match self.points {
-            0 | 1 => "one load was measured, so the knee is unknown",
-            _ => "no knee was found",
+            0 | 1 => "unknown: only one load was measured",
+            _ => "none found in the measured range",
         }
     }
 
     /// The confidence with its reasons:
-    /// `sure: 3 repeats; they lie 2.10 % apart; no audit warnings`.
+    /// `certain: 3 repeats; spread 2.1 %; no audit warnings`.
     pub fn confidence_words(&self) -> String {
         format!("{}: {}", self.confidence.word(), self.why.join("; "))
     }

@@ -23,7 +23,7 @@ impl Tone {
         match self {
             Self::Good => "audited",
             Self::Imported => "imported, not audited",
-            Self::Warned => "with reservations",
+            Self::Warned => "with warnings",
             Self::Invalid => "invalid",
         }
     }

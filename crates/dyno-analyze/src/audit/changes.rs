@@ -116,7 +116,7 @@ pub(super) fn data(facts: &AuditFacts<'_>) -> AuditCheckResult {
             CheckStatus::Pass,
             "as loaded",
             "as loaded",
-            "all rows of a sample are as loaded and in their original place",
+            "all sampled rows are unchanged and in their original blocks",
         );
     };
     let detail = format!(

@@ -164,7 +164,7 @@ mod tests {
         let observed_check = checked(&record(seen()), "physical_reads");
         assert!(
             observed_check.status == CheckStatus::Warn
-                && observed_check.detail.contains("sdb read 600 times"),
+                && observed_check.detail.contains("sdb served 600 reads"),
             "{}",
             observed_check.detail
         );

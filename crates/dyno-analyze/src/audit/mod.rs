@@ -22,6 +22,7 @@ mod facts;
 mod finding;
 mod fleet;
 mod hosts;
+mod labels;
 mod loaded;
 mod others;
 mod others_share;
@@ -49,6 +50,7 @@ pub use changes::changed_words;
 use checks::CHECKS;
 use facts::AuditFacts;
 pub use fleet::bound_by as driver_bound_by;
+pub use labels::check_label;
 pub(crate) use others_share::AuditForeignActivity;
 pub use time::{SEEN_LITTLE, seen_little};
 

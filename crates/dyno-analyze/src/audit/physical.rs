@@ -87,7 +87,7 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
     };
     let (reads, bytes) = (reads.max(0.0), bytes.max(0.0));
     let words = format!(
-        "database asked for {} blocks ({}), {device} read {} times ({})",
+        "database read {} blocks ({}) from outside its cache; {device} served {} reads ({})",
         count(requested.reads),
         megabytes(requested.bytes),
         count(reads.round() as u64),
@@ -121,7 +121,7 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
             return skip(format!("{words}, {} % less: {why}", percent(from_cache_pct)));
         }
         let detail = format!(
-            "{words}: {} % {FROM_PAGE_CACHE}, so physical reads are not the storage's",
+            "{words}: {} % {FROM_PAGE_CACHE}, so these physical reads do not measure storage",
             percent(from_cache_pct)
         );
         return conclude(CheckStatus::Warn, expected, observed, detail);
@@ -251,8 +251,8 @@ pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Pass, "0/s", observed, detail);
     }
     let detail = format!(
-        "{device} wrote {observed} more than the database's pages, log and syncs explain: other programs \
-         write to it, or the operating system wrote out earlier work; its figures include these writes"
+        "{device}: {observed} more than the database wrote (pages, log, syncs). Other programs write to the \
+         device, or the kernel flushed earlier writes. Device figures include them"
     );
     conclude(CheckStatus::Warn, "0/s", observed, detail)
 }

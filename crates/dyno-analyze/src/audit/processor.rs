@@ -69,7 +69,7 @@ impl Shares {
         let most = named.max_by(|a, b| a.1.total_cmp(&b.1));
         // Records of earlier versions may hold a part that exceeds its whole.
         let most = most.filter(|(_, seconds)| *seconds <= others_s * (1.0 + 1e-9));
-        let most = most.map(|(name, seconds)| format!(", most of it {name} ({} %)", percent(pct(seconds))));
+        let most = most.map(|(name, seconds)| format!(", largest: {name} ({} %)", percent(pct(seconds))));
         let steal_pct = pct(counter("processors.steal_s").unwrap_or(0.0));
         let busy_pct = pct(counter("processors.busy_s").unwrap_or(0.0)) + steal_pct;
         Ok(Self {
@@ -163,7 +163,7 @@ pub(super) fn others(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let observed = format!("{} %", percent((others_pct + steal_pct).max(far_steal_pct)));
     if shares.is_taken() || far_steal_pct > 0.0 {
         let detail = format!(
-            "{words}; rates and latencies describe what was left: measure while nothing else runs here"
+            "{words}; rates and latencies were measured with the remaining CPU; repeat the run on an idle host"
         );
         let detail = if shares.is_taken() { detail } else { words };
         return conclude(CheckStatus::Warn, expected, observed, detail);

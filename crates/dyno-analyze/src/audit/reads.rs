@@ -65,7 +65,8 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     // The check `others` decides whether these are the run's own.
-    let detail = if ratio > 1.005 { format!("{words}: remainder: index and catalog blocks") } else { words };
+    let detail =
+        if ratio > 1.005 { format!("{words} (the excess is index and catalog blocks)") } else { words };
     conclude(CheckStatus::Pass, expected, observed, detail)
 }
 

@@ -16,7 +16,7 @@ const ALL_PCT: f64 = 98.0;
 /// Which path the scans took.
 pub(super) fn path(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(names) = &facts.counting.scans else {
-        return skip("the engine does not choose to read past its cache");
+        return skip("the engine never bypasses its cache for scans (no direct path reads)");
     };
     let interval = facts.window_interval()?;
     if interval.scans == 0 {

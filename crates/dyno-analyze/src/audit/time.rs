@@ -103,7 +103,7 @@ pub(super) fn littles_law(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(status, expected, observed, format!("{words}: more than there was time for"));
     }
     if facts.record.plan.has_rate() {
-        let detail = format!("{words}; with a rate given, sessions wait for work in between");
+        let detail = format!("{words}; at a requested rate, sessions wait between operations");
         return conclude(CheckStatus::Pass, expected, observed, detail);
     }
     if share < BUSY_SHARE_MIN {

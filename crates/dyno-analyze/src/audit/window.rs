@@ -51,7 +51,7 @@ const WALL_SHARE: f64 = 0.000_5;
 /// Whether every session of the plan was present.
 pub(super) fn sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (planned, there) = (facts.planned_sessions, facts.sessions());
-    let words = format!("{} planned, {} passed the gate", count(planned.into()), count(there.into()));
+    let words = format!("{} planned, {} started", count(planned.into()), count(there.into()));
     let status = if planned == there { CheckStatus::Pass } else { CheckStatus::Fail };
     conclude(status, count(planned.into()), count(there.into()), words)
 }
@@ -66,7 +66,7 @@ pub(super) fn length(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if let Some(loaded) = facts.record.workload.as_ref().and_then(|own| own.loaded.as_ref())
         && loaded.is_whole()
     {
-        let detail = format!("{} s until all rows were there", fixed(window.seconds, 2));
+        let detail = format!("{} s until all rows were loaded", fixed(window.seconds, 2));
         return conclude(CheckStatus::Pass, format!("{} rows", count(loaded.wanted)), detail.clone(), detail);
     }
     let planned_s = match facts.record.plan.run.length() {

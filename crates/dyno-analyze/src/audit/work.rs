@@ -344,8 +344,10 @@ pub(super) fn mix<'a>(facts: &AuditFacts<'a>) -> AuditCheckResult {
     let requested_mix = list_shares(|share, _| format!("{} % {}", share.requested_pct, share.class.plural));
     let observed_mix = list_shares(|share, seen| format!("{seen} % {}", share.class.plural));
     let detail = match status {
-        CheckStatus::Pass => format!("requested {requested_mix}; done {observed_mix}"),
-        _ => format!("requested {requested_mix}, but done {observed_mix}: more than chance explains"),
+        CheckStatus::Pass => format!("requested {requested_mix}; executed {observed_mix}"),
+        _ => format!(
+            "requested {requested_mix}, executed {observed_mix}: the difference is larger than chance explains"
+        ),
     };
     conclude(status, requested_mix, observed_mix, detail)
 }

@@ -53,10 +53,10 @@ impl ComparisonVerdict {
             Self::Slower => "slower",
             Self::More => "more",
             Self::Less => "less",
-            Self::Same => "same",
+            Self::Same => "equal",
             Self::OthersHadPart => "includes other load",
             Self::Confounded => "confounded",
-            Self::Unsure => "unsure",
+            Self::Unsure => "inconclusive",
             Self::OneRunEach => "one run each: no verdict",
         }
     }

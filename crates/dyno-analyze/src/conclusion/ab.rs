@@ -1,4 +1,4 @@
-//! The conclusion of an A/B comparison: which side is better, or why it is inconclusive.
+//! The conclusion of an A/B test: which side is better, or why it is inconclusive.
 
 use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::number::fixed;
 use crate::points::{Measure, phrase};
 use crate::varied::RepeatVariation;
 
-/// One side of the A/B comparison.
+/// One side of the A/B test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AbSide {
     /// Its name, with the settings that define it: `a (work_unit = 64)`.
@@ -34,7 +34,7 @@ pub struct AbResult {
     pub gates: Vec<GateResult>,
 }
 
-/// The conclusion of the A/B comparison named `of`.
+/// The conclusion of the A/B test named `of`.
 pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult) -> Conclusion {
     let overall = |comparison: &RunComparison| comparison.overall.iter().find(|o| o.points > 0).cloned();
     let leading = figures.comparison.as_ref().and_then(overall);
@@ -51,10 +51,9 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
         (None, _) => ("no comparison: a side has no valid run".to_owned(), Vec::new()),
     };
     words.extend(
-        figures
-            .gates
-            .iter()
-            .map(|result| format!("gate {}: {}", result.gate, if result.holds { "holds" } else { "broken" })),
+        figures.gates.iter().map(|result| {
+            format!("gate {}: {}", result.gate, if result.holds { "passed" } else { "failed" })
+        }),
     );
     if let Some(comparison) = &figures.comparison {
         words.extend(comparison.notes.iter().cloned());
@@ -76,7 +75,7 @@ fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) 
         ComparisonVerdict::Slower => format!("{b} is slower than {a}: {difference_text}"),
         ComparisonVerdict::More => format!("{b} has more than {a}: {difference_text}"),
         ComparisonVerdict::Less => format!("{b} has less than {a}: {difference_text}"),
-        ComparisonVerdict::Same => format!("{b} and {a} are the same within ± {margin} %: {difference_text}"),
+        ComparisonVerdict::Same => format!("{b} and {a} are equal within ± {margin} %: {difference_text}"),
         ComparisonVerdict::Unsure => {
             let why = unsure(leading, comparison.runs);
             format!("inconclusive at ±{margin} % whether {b} and {a} differ: {difference_text}{why}")

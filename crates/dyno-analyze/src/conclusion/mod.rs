@@ -1,6 +1,6 @@
 //! The conclusion of a command from runs that belong together: its figures, and the words for them.
 //!
-//! A sweep, search, soak or A/B comparison ends with a conclusion. It is made here, stored with the
+//! A sweep, search, soak or A/B test ends with a conclusion. It is made here, stored with the
 //! runs, and shown by everything that shows these runs. The words are made once, so terminal, page
 //! and JSON are identical.
 
@@ -65,10 +65,10 @@ impl Conclusion {
         Self { of: campaign_id.to_owned(), stopped, line, words, figures }
     }
 
-    /// The name of its kind: `A/B comparison`.
+    /// The name of its kind: `A/B test`.
     pub fn kind(&self) -> &'static str {
         match self.figures {
-            ConclusionFigures::Ab(_) => "A/B comparison",
+            ConclusionFigures::Ab(_) => "A/B test",
             ConclusionFigures::Search(_) => "search",
             ConclusionFigures::Soak(_) => "soak",
             ConclusionFigures::Study(_) => "study",

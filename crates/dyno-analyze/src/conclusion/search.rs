@@ -64,7 +64,7 @@ impl SearchResult {
     /// The load with the runs behind it.
     fn end(&self, load: u64) -> String {
         let tried = self.loads.iter().find(|tried| tried.load == load);
-        let basis = tried.map_or_else(String::new, |t| format!(" (kept in {} of {} runs)", t.kept, t.runs));
+        let basis = tried.map_or_else(String::new, |t| format!(" (met in {} of {} runs)", t.kept, t.runs));
         format!("{}{basis}", self.load_words(load))
     }
 
@@ -79,7 +79,7 @@ impl SearchResult {
                 format!("{limits} holds up to {}, the highest load tried", self.end(holds))
             }
             (Some(holds), None) => format!("{limits} holds up to {} at least", self.end(holds)),
-            (None, Some(breaks)) => format!("{limits} does not hold even at {}", self.end(breaks)),
+            (None, Some(breaks)) => format!("{limits} is exceeded even at {}", self.end(breaks)),
             (None, None) => format!("{limits}: no run was made"),
         }
     }

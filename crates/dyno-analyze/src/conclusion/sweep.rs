@@ -94,10 +94,9 @@ fn line(sweep: &SweepResult) -> String {
     let short_key = |key: &str| key.rsplit_once('.').map_or(key, |(_, own)| own).to_owned();
     let other_settings = most.settings.iter().filter(|(axis, _)| axis != crate::points::SESSIONS);
     let at: String = other_settings.map(|(axis, value)| format!(", {} {value}", short_key(axis))).collect();
-    let p99 =
-        most.service_p99_us.map_or_else(String::new, |us| format!("; 99 % of them within {}", time_us(us)));
+    let p99 = most.service_p99_us.map_or_else(String::new, |us| format!("; p99 {}", time_us(us)));
     let with = number::sessions(f64::from(most.sessions));
-    format!("at most {} with {with}{at}{p99}", phrase(MEASURE, most.ops_per_s))
+    format!("highest throughput: {} with {with}{at}{p99}", phrase(MEASURE, most.ops_per_s))
 }
 
 fn most(points: &Points) -> Option<BestPoint> {

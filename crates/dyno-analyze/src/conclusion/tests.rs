@@ -89,7 +89,7 @@ fn search_conclusion_states_bracket_or_progress() {
     let completed = search::conclusion("search-1", None, search_with(Some(bracket)));
     assert_eq!(
         completed.line,
-        "p99 <= 2ms holds up to 16 sessions (kept in 2 of 3 runs), not at 32 sessions (kept in 0 of 2 runs)"
+        "p99 <= 2ms holds up to 16 sessions (met in 2 of 3 runs), not at 32 sessions (met in 0 of 2 runs)"
     );
     reads_back(&completed);
     let broken_off = search::conclusion("search-1", Some("stopped".into()), search_with(None));
@@ -114,7 +114,11 @@ fn sweep_conclusion_states_maximum_and_each_ramp() {
         .map(|&(n, ops)| run(&format!("run-{n}"), n, ops))
         .collect();
     let sweep = sweep::conclusion("sweep-1", None, &points(&records));
-    assert!(sweep.line.starts_with("at most 4,100 operations/s with 8 sessions"), "{}", sweep.line);
+    assert!(
+        sweep.line.starts_with("highest throughput: 4,100 operations/s with 8 sessions"),
+        "{}",
+        sweep.line
+    );
     assert!(
         sweep.words.iter().any(|line| line.contains("too few for a scalability fit")),
         "{:?}",

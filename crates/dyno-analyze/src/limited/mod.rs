@@ -90,7 +90,7 @@ impl Confidence {
         match self {
             Self::Unknown => "unknown",
             Self::Likely => "likely",
-            Self::Sure => "sure",
+            Self::Sure => "certain",
         }
     }
 }

@@ -130,7 +130,7 @@ fn collect_caveats(inputs: &BottleneckInputs<'_>, component: Component, is_exclu
             .audit
             .iter()
             .find(failed)
-            .map(|check| format!("audit warning: {}", check.check.replace('_', " "))),
+            .map(|check| format!("audit warning: {}", crate::check_label(&check.check))),
     );
     all
 }

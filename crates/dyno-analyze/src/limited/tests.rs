@@ -62,7 +62,7 @@ fn exhausted_processors_are_reported_as_cpu_limit() {
     assert_eq!(
         bottleneck.sentence,
         "limited by the CPU: the 8 processors are 96.2 % busy (41.0 % user, 18.0 % system): the database 70.0 %, \
-         this program 25.0 %, others 1.2 %"
+         Dyno 25.0 %, other processes 1.2 %"
     );
     assert_eq!(bottleneck.used_pct, Some(96.25));
     // The same where others use most of them: the processors are the limit, but the platform might
@@ -140,7 +140,7 @@ fn bottleneck_is_commits_waiting_for_log() {
     assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Commits, Confidence::Sure));
     assert_eq!(
         bottleneck.sentence,
-        "limited by the commits: 70.0 % of the sessions' time is commits (WALWrite): 310 µs a sync of the log, \
+        "limited by commits: sessions spend 70.0 % of their time in commits (WALWrite): 310 µs per log sync, \
          100 syncs/s; the processors are 13.1 % busy"
     );
     assert_eq!((bottleneck.what.as_str(), bottleneck.short().as_str()), ("commits (WALWrite)", "commits"));

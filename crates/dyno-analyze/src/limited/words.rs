@@ -73,8 +73,8 @@ pub(super) fn others(pct: f64) -> String {
 }
 
 pub(super) fn rate(rate: f64, achieved: f64) -> BottleneckFinding {
-    let sentence =
-        format!("limited by the requested rate: {}/s, and {}/s were done", figure(rate), figure(achieved));
+    let (requested, achieved) = (figure(rate), figure(achieved));
+    let sentence = format!("limited by the requested rate: {requested}/s requested, {achieved}/s achieved");
     let label = Component::Rate.word();
     BottleneckFinding::of(Component::Rate, label, true, sentence)
 }
@@ -95,7 +95,7 @@ pub(super) fn quota(component: Component, owner: &str, quota: Quota) -> Bottlene
     BottleneckFinding::of(component, label, true, sentence).exclusive().used(quota.used_pct.min(100.0))
 }
 
-/// Who uses the processors: `the database 61.2 %, this program 30.0 %, others 2.0 %`.
+/// Who uses the processors: `the database 61.2 %, Dyno 30.0 %, other processes 2.0 %`.
 fn cpu_breakdown(inputs: &BottleneckInputs<'_>) -> String {
     let pct = |cpus: Option<f64>| cpus.filter(|_| inputs.cpus > 0.0).map(|cpus| 100.0 * cpus / inputs.cpus);
     let describe_share = |name: &str, cpus| pct(cpus).map(|pct| format!("{name} {} %", percent(pct)));
@@ -104,14 +104,14 @@ fn cpu_breakdown(inputs: &BottleneckInputs<'_>) -> String {
     }
     let parts = match inputs.in_process {
         true => [
-            describe_share("this program with the database", inputs.client_cpus),
+            describe_share("Dyno and the database", inputs.client_cpus),
             None,
-            describe_share("others", inputs.others_cpus),
+            describe_share("other processes", inputs.others_cpus),
         ],
         false => [
             describe_share("the database", inputs.server_cpus),
-            describe_share("this program", inputs.client_cpus),
-            describe_share("others", inputs.others_cpus),
+            describe_share("Dyno", inputs.client_cpus),
+            describe_share("other processes", inputs.others_cpus),
         ],
     };
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -189,14 +189,14 @@ pub(super) fn commits(
     clear: bool,
 ) -> BottleneckFinding {
     let sync_latency =
-        inputs.metric("redo_sync_latency_us").map(|us| format!("{} a sync of the log", time_us(us)));
+        inputs.metric("redo_sync_latency_us").map(|us| format!("{} per log sync", time_us(us)));
     let rate = inputs.metric("redo_syncs_per_s").map(|rate| format!("{} syncs/s", figure(rate)));
     let syncing =
-        inputs.shares.syncing.map(|pct| format!("a sync is under way {} % of the time", percent(pct)));
+        inputs.shares.syncing.map(|pct| format!("the log is syncing {} % of the time", percent(pct)));
     let figures: Vec<String> = [sync_latency, rate, syncing].into_iter().flatten().collect();
     let figures = if figures.is_empty() { String::new() } else { format!(": {}", figures.join(", ")) };
     let sentence = format!(
-        "limited by the commits: {} % of the sessions' time is {}{figures}{}",
+        "limited by commits: sessions spend {} % of their time in {}{figures}{}",
         percent(part.pct),
         part.label,
         idle_cpu_words(inputs)
@@ -213,7 +213,7 @@ pub(super) fn log(inputs: &BottleneckInputs<'_>, pct: f64) -> BottleneckFinding 
     let sync_latency = sync_latency_us.map_or_else(String::new, |us| format!(", each for {}", time_us(us)));
     let used = percent(pct);
     let sentence = format!(
-        "limited by the commits: the log is being synced {used} % of the time{sync_latency}{}",
+        "limited by commits: the log is syncing {used} % of the time{sync_latency}{}",
         idle_cpu_words(inputs)
     );
     BottleneckFinding::of(Component::Commits, Component::Commits.word(), pct >= LOG_FULL_PCT, sentence)

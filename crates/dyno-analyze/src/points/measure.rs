@@ -87,7 +87,7 @@ pub static MEASURES: [Measure; 62] = [
     measure("redo_writes_per_s", "redo writes", PerSecond, Neither),
     measure("redo_syncs_per_s", "redo syncs", PerSecond, Neither),
     measure("redo_sync_latency_us", "mean latency of a redo sync", Microseconds, Lower),
-    measure("buffer_hit_pct", "reads served by the cache", Percent, Neither),
+    measure("buffer_hit_pct", "cache hit ratio", Percent, Neither),
     measure("average_active_sessions", "active sessions", Sessions, Neither),
     measure("database_active_sessions", "sessions active in the database", Sessions, Neither),
     measure("cpu_busy_pct", "CPU busy", Percent, Neither),

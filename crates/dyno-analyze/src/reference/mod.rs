@@ -37,7 +37,7 @@ pub const REFERENCES: [Reference; 2] = [
             (
                 "primary_key_access",
                 "rows_per_s",
-                ("server-lookup", "server", "A row by its primary key", "lookups", 1, None),
+                ("server-lookup", "server", "Primary key lookup", "lookups", 1, None),
             ),
         ],
     },

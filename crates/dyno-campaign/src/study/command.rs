@@ -20,7 +20,7 @@ pub(super) const MARK: &str = "DYNO_STUDY";
 /// The file in the study's folder that contains the number of the running process group.
 pub(super) const RUNNING: &str = "running";
 
-/// The subfolder of the study's folder that contains the shell pieces.
+/// The subfolder of the study's folder that contains the helper scripts.
 const PIECES_FOLDER: &str = "pieces";
 
 /// A shell script that stores its own process id, then replaces itself by the command.
@@ -95,7 +95,7 @@ impl StudyCommandRunner<'_> {
     }
 }
 
-/// Writes the shell pieces of this program into the study's folder. That folder comes first in `PATH`, so
+/// Writes the helper scripts of this program into the study's folder. That folder comes first in `PATH`, so
 /// nothing else may be in it.
 pub(super) fn write_pieces(folder: &Path) -> Result<(), Error> {
     let pieces = folder.join(PIECES_FOLDER);

@@ -20,7 +20,7 @@ pub struct StudyDefinition {
     pub study: StudyPlan,
     /// The plan of each task under each variant.
     pub plans: Vec<Vec<Plan>>,
-    /// The study's working folder: journal, shell pieces, loop files.
+    /// The study's working folder: journal, helper scripts, loop files.
     pub folder: PathBuf,
     /// The folder of the study file.
     pub here: PathBuf,

@@ -41,16 +41,16 @@ struct Stalls {
 
 const STALLS: [Stalls; 3] = [
     Stalls {
-        word: "across begin and end",
+        word: "across start and end",
         begin_ms: [WARMUP_MS - 120, WARMUP_MS + TIME_MS - 120],
         inside: 2,
     },
     Stalls {
-        word: "before begin, before end",
+        word: "before start, before end",
         begin_ms: [20, WARMUP_MS + TIME_MS - STALL_MS - 60],
         inside: 1,
     },
-    Stalls { word: "after begin, after end", begin_ms: [WARMUP_MS + 40, WARMUP_MS + TIME_MS + 5], inside: 1 },
+    Stalls { word: "after start, after end", begin_ms: [WARMUP_MS + 40, WARMUP_MS + TIME_MS + 5], inside: 1 },
 ];
 
 /// A way to drive: its name, plan keys, whether sessions share a thread, whether counters show work at once.
@@ -63,13 +63,13 @@ struct Drive {
 
 const OPEN: &str = "workload.rate=800/s";
 const DRIVES: [Drive; 8] = [
-    Drive { word: "a thread each", sets: &[], duplex: false, live: false },
-    Drive { word: "a thread each, counters at once", sets: &[], duplex: false, live: true },
+    Drive { word: "one thread per session", sets: &[], duplex: false, live: false },
+    Drive { word: "one thread per session, immediate counters", sets: &[], duplex: false, live: true },
     Drive { word: "one thread", sets: &[], duplex: true, live: false },
-    Drive { word: "one thread, counters at once", sets: &[], duplex: true, live: true },
-    Drive { word: "a thread each, open loop", sets: &[OPEN], duplex: false, live: false },
+    Drive { word: "one thread, immediate counters", sets: &[], duplex: true, live: true },
+    Drive { word: "one thread per session, open loop", sets: &[OPEN], duplex: false, live: false },
     Drive { word: "one thread, open loop", sets: &[OPEN], duplex: true, live: false },
-    Drive { word: "one thread, open loop, counters at once", sets: &[OPEN], duplex: true, live: true },
+    Drive { word: "one thread, open loop, immediate counters", sets: &[OPEN], duplex: true, live: true },
     Drive { word: "server drive", sets: &["workload.drive=server"], duplex: false, live: false },
 ];
 

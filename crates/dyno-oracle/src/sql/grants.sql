@@ -1,14 +1,14 @@
--- What a user of Dyno needs, to be run by a DBA (in a container database: inside the PDB). Read it before you run it, and put
--- your own names for the user DYNO and the tablespace USERS. Nothing here is SYSDBA, DBA or a management pack.
+-- Grants for the Dyno user. Run as a DBA (in a container database: inside the PDB). Review before running; replace the user DYNO
+-- and the tablespace USERS with your names. SYSDBA, the DBA role and a management pack license are not needed.
 
--- 1. To load, run and drop: a session, tables of its own, room for them.
+-- 1. Required for load, run and drop: a session, own tables, and space for them.
 CREATE USER dyno IDENTIFIED BY "choose-a-password" DEFAULT TABLESPACE users QUOTA UNLIMITED ON users;
 GRANT CREATE SESSION, CREATE TABLE TO dyno;
 
--- 2. One Dyno at a time on one schema. Without it runs work, and nothing keeps a second Dyno off.
+-- 2. Lets Dyno lock its schema. Without it, runs work, but a second Dyno on the schema is not refused.
 GRANT EXECUTE ON SYS.DBMS_LOCK TO dyno;
 
--- 3. To read counters, waits and settings. Each that is missing leaves its figures out, and Dyno says which.
+-- 3. To read counters, waits and settings. Without one of them its figures are absent, and Dyno lists them.
 GRANT SELECT ON SYS.V_$SYSSTAT TO dyno;
 GRANT SELECT ON SYS.V_$SYSTEM_EVENT TO dyno;
 GRANT SELECT ON SYS.V_$EVENT_HISTOGRAM_MICRO TO dyno;
@@ -26,7 +26,7 @@ GRANT SELECT ON SYS.V_$LOG TO dyno;
 GRANT SELECT ON SYS.V_$DNFS_SERVERS TO dyno;
 GRANT SELECT ON SYS.DBA_RSRC_IO_CALIBRATE TO dyno;
 
--- 4. In a container database: the figures of the PDB beside those of the instance, and whether it takes writes.
+-- 4. In a container database: figures of the PDB in addition to those of the instance, and its open mode.
 GRANT SELECT ON SYS.V_$PDBS TO dyno;
 GRANT SELECT ON SYS.V_$CON_SYSSTAT TO dyno;
 GRANT SELECT ON SYS.V_$CON_SYSTEM_EVENT TO dyno;
@@ -47,19 +47,19 @@ GRANT SELECT ON SYS.GV_$CON_SYSTEM_EVENT TO dyno;
 GRANT SELECT ON SYS.GV_$CON_EVENT_HISTOGRAM_MICRO TO dyno;
 GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO dyno;
 
--- 6. Only where the Diagnostics Pack is licensed and reports of AWR are wanted (observe.awr):
+-- 6. Only with a Diagnostics Pack license, for AWR reports (observe.awr):
 -- GRANT EXECUTE ON SYS.DBMS_WORKLOAD_REPOSITORY TO dyno;
 -- GRANT SELECT_CATALOG_ROLE TO dyno;
 -- Or where STATSPACK is installed:
 -- GRANT EXECUTE ON PERFSTAT.STATSPACK TO dyno;
 
--- 7. Only for workloads that make sequences or procedures in their setup (insert-constant-size, key-value, queue, time-series,
+-- 7. Only for workloads whose setup creates sequences or procedures (insert-constant-size, key-value, queue, time-series,
 -- order entry with procedures), and for bulk loads that end with a checkpoint:
 -- GRANT CREATE SEQUENCE TO dyno;
 -- GRANT CREATE PROCEDURE TO dyno;
 -- GRANT ALTER SYSTEM TO dyno;
 
--- 8. Only to take the statements of an application from its cursor cache (dyno import-statements). No pack is needed; texts of all
--- users can be seen then:
+-- 8. Only for `dyno import-statements`, which reads the cursor cache. No management pack is needed. The user can then read the SQL
+-- text of all users:
 -- GRANT SELECT ON SYS.V_$SQLSTATS TO dyno;
 -- GRANT SELECT ON SYS.V_$SQL TO dyno;

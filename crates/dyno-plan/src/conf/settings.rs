@@ -137,14 +137,14 @@ impl<'a> KitParameterReader<'a> {
         }
     }
 
-    /// Reads a whole number within the given limits.
+    /// Reads an integer within the given limits.
     pub(super) fn whole(
         &mut self,
         name: &'static str,
         default: u64,
         (least, most): (u64, u64),
     ) -> KitParameter<u64> {
-        let allowed = format!("a whole number, {} to {}", thousands(least), thousands(most));
+        let allowed = format!("an integer, {} to {}", thousands(least), thousands(most));
         self.value(name, &default.to_string(), &allowed, |text| {
             let number = whole(text)?;
             if (least..=most).contains(&number) { Ok(number) } else { Err("out of range") }
@@ -281,10 +281,10 @@ impl<'a> KitParameterReader<'a> {
     }
 }
 
-/// Reads a whole number. A leading zero is refused, because a shell would read the number as octal.
+/// Reads an integer. A leading zero is refused, because a shell would read the number as octal.
 fn whole(text: &str) -> Result<u64, &'static str> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err("not a whole number");
+        return Err("not an integer");
     }
     if text.len() > 1 && text.starts_with('0') {
         return Err("a zero in front of a number makes a shell count to base eight");
@@ -298,13 +298,13 @@ fn size(text: &str) -> Result<BlocksOrBytes, &'static str> {
     let Some(&(suffix, shift)) = SUFFIXES.iter().find(|(suffix, _)| text.ends_with(*suffix)) else {
         return whole(&text).map(|blocks| BlocksOrBytes::Blocks(BlockCount(blocks))).map_err(|problem| {
             match problem {
-                "not a whole number" => "not a size",
+                "not an integer" => "not a size",
                 other => other,
             }
         });
     };
     let number = whole(text.strip_suffix(suffix).unwrap_or_default()).map_err(|problem| match problem {
-        "not a whole number" => "not a size",
+        "not an integer" => "not a size",
         other => other,
     })?;
     number.checked_mul(1 << shift).map(|bytes| BlocksOrBytes::Bytes(Bytes(bytes))).ok_or("out of range")

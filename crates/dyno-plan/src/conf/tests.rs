@@ -282,9 +282,9 @@ fn every_slob_conf_error_is_located() {
     for (line, start, words) in [
         ("UPDATE_PCT=101", "slob.conf:2:12: UPDATE_PCT = 101: out of range", "0 to 50, or 100"),
         ("UPDATE_PCT=51", "slob.conf:2:12: UPDATE_PCT = 51: not a share that SLOB takes", "0 to 50, or 100"),
-        ("SCAN_PCT=-1", "slob.conf:2:10: SCAN_PCT = -1: not a whole number", ""),
+        ("SCAN_PCT=-1", "slob.conf:2:10: SCAN_PCT = -1: not an integer", ""),
         ("RUN_TIME=29", "slob.conf:2:10: RUN_TIME = 29: out of range", "30 to 2,592,000"),
-        ("RUN_TIME=5m", "slob.conf:2:10: RUN_TIME = 5m: not a whole number", ""),
+        ("RUN_TIME=5m", "slob.conf:2:10: RUN_TIME = 5m: not an integer", ""),
         ("WORK_UNIT=2", "slob.conf:2:11: WORK_UNIT = 2: out of range", "3 to 1,024"),
         ("WORK_UNIT=1025", "slob.conf:2:11: WORK_UNIT = 1025: out of range", ""),
         ("SCALE=9999", "slob.conf:2:7: SCALE = 9999: out of range", "10,000 blocks"),

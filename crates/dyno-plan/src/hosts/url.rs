@@ -121,7 +121,7 @@ impl FromStr for HostUrl {
             wrong("the host", "write one name or address; an IPv6 address in brackets, such as [::1]:22")
         })?;
         let port = match port.map(|port| port.parse().ok().filter(|port| *port > 0)) {
-            Some(None) => return Err(wrong("the port", "write a whole number from 1 to 65535")),
+            Some(None) => return Err(wrong("the port", "write an integer from 1 to 65535")),
             Some(Some(_)) if scheme == HostScheme::Agent => {
                 return Err(wrong(
                     "the port",

@@ -134,7 +134,7 @@ impl PlanKey {
         format!("{}{space}{}", self.kind.limits(), self.unit)
     }
 
-    /// The allowed values, as the end of an error: `a whole number, 0 to 100 %`.
+    /// The allowed values, as the end of an error: `an integer, 0 to 100 %`.
     pub fn allowed(&self) -> String {
         let limits = self.limits();
         self.kind.spelling().map_or(limits.clone(), |spelling| format!("{spelling}, {limits}"))

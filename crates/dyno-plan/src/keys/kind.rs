@@ -44,9 +44,9 @@ impl<T> At<dyn Field<T>> {
 
 /// The type of a value and the field of a plan that it sets. The limits are inclusive.
 pub enum PlanKeyKind {
-    /// A whole number of 32 bits.
+    /// An integer of 32 bits.
     Count(u32, u32, At<dyn Field<u32>>),
-    /// A whole number of 64 bits.
+    /// An integer of 64 bits.
     Number(u64, u64, At<dyn Field<u64>>),
     /// A number with or without a fraction.
     Decimal(f64, f64, At<dyn Field<f64>>),
@@ -80,7 +80,7 @@ pub enum PlanKeyKind {
     Options(At<Vec<String>>),
     /// Rates, or `off` for none.
     Rates(Rate, Rate, At<Vec<Option<Rate>>>),
-    /// A list of whole numbers.
+    /// A list of integers.
     Counts(u32, u32, At<Vec<u32>>),
     /// The name of an environment variable.
     Variable(At<dyn Field<String>>),
@@ -102,7 +102,7 @@ pub(crate) const fn millis(millis: u64) -> TimeSpan {
     TimeSpan(Duration::from_millis(millis))
 }
 
-/// A whole number with thousands separators: `10,000`.
+/// An integer with thousands separators: `10,000`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -189,10 +189,10 @@ impl PlanKeyKind {
         }
     }
 
-    /// The type of the value: `whole number`.
+    /// The type of the value: `integer`.
     pub fn type_words(&self) -> &'static str {
         match self {
-            Self::Count(..) | Self::Number(..) | Self::Seed(..) => "whole number",
+            Self::Count(..) | Self::Number(..) | Self::Seed(..) => "integer",
             Self::Decimal(..) => "number",
             Self::Flag(..) => "yes or no",
             Self::Size(..) => "size",
@@ -203,7 +203,7 @@ impl PlanKeyKind {
             Self::Word(..) => "word",
             Self::Url(..) => "URL",
             Self::Urls(..) => "list of URLs",
-            Self::Counts(..) => "list of whole numbers",
+            Self::Counts(..) => "list of integers",
             Self::Folders(..) => "list of folders",
             Self::Name(..) => "name",
             Self::Names(..) => "list of names",
@@ -268,7 +268,7 @@ impl PlanKeyKind {
     /// How users write a value of this type, if its limits do not show it.
     pub fn spelling(&self) -> Option<&'static str> {
         match self {
-            Self::Count(..) | Self::Number(..) | Self::Seed(..) => Some("a whole number"),
+            Self::Count(..) | Self::Number(..) | Self::Seed(..) => Some("an integer"),
             Self::Decimal(..) => Some("a number (`1`, `0.99`)"),
             Self::Size(..) => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
             Self::Span(..) => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),

@@ -56,16 +56,17 @@ pub(super) const SECTION: PlanSection = PlanSection {
                 ("off", "none; Dyno does not use the Diagnostics Pack"),
                 (
                     "statspack",
-                    "snapshots of STATSPACK around the run, never of AWR; without them the run is refused",
+                    "snapshots of STATSPACK around the window, never of AWR; without them the run is refused",
                 ),
                 (
                     "awr",
-                    "snapshots and the report of AWR; with this value you confirm that the Diagnostics Pack \
-                     is licensed; without them the run is refused",
+                    "snapshots of AWR around the window, and its report, whose rates are compared with the \
+                     run's; with this value you confirm that the Diagnostics Pack is licensed; without them \
+                     the run is refused",
                 ),
             ])
             .default("off")
-            .doc("Which of Oracle's own reports is created around a run.")
+            .doc("Which of Oracle's own reports is created for the window of a run.")
             .more("Dyno always reads its own counters, too. Other engines have no such reports.")
             .example("statspack")
             .for_servers(),

@@ -53,15 +53,15 @@ pub(super) fn within<T: PartialOrd>(value: T, (least, most): (T, T)) -> Result<T
 }
 
 impl<'a> RawValue<'a> {
-    /// The whole number, in a type wide enough to tell "too large" from "not a number".
+    /// The integer, in a type wide enough to tell "too large" from "not a number".
     fn whole(self) -> Result<i128, Refused> {
-        let wrong = || Refused::new(PlanErrorKind::Type, "not a whole number");
+        let wrong = || Refused::new(PlanErrorKind::Type, "not an integer");
         let (digits, radix) = match self {
             Self::Integer(digits, radix) => (digits, radix),
             Self::Text(text) => (text.trim(), 10),
             Self::Float(_) | Self::Flag(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
                 let description = self.describe();
-                return Err(Refused::new(PlanErrorKind::Type, format!("{description}, not a whole number")));
+                return Err(Refused::new(PlanErrorKind::Type, format!("{description}, not an integer")));
             }
         };
         let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);

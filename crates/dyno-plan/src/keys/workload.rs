@@ -18,8 +18,9 @@ pub(super) const SECTION: PlanSection = PlanSection {
         PlanKey::new("workload.folder", PlanKeyKind::File(at!(workload.folder)))
             .without("the block workload")
             .doc("The folder of a custom workload: `workload.toml` and SQL files.")
-            .more("Its transactions replace all operations below; of the keys of this section only `rate`, \
-                   `arrivals`, `seed`, `commit` and the think times apply to it. `dyno init --workload` \
+            .more("Its transactions replace all operations below; of the keys of this section only `scale`, \
+                   `mix`, `options`, `beside` and its settings, `commit`, `protocol`, `connect`, `rate`, \
+                   `phases`, `arrivals`, `seed` and the think times apply to it. `dyno init --workload` \
                    writes an example.")
             .example("shop"),
         PlanKey::new("workload.scale", PlanKeyKind::Count(1, SCALE_MAX, at!(workload.scale)))
@@ -30,7 +31,7 @@ pub(super) const SECTION: PlanSection = PlanSection {
             .example("10"),
         PlanKey::new("workload.mix", PlanKeyKind::Name(at!(workload.mix)))
             .without("the default of the workload")
-            .doc("Which mix of the workload in `workload.folder` is run.")
+            .doc("The mix of the workload in `workload.folder`.")
             .example("writers"),
         PlanKey::new("workload.options", PlanKeyKind::Options(at!(workload.options)))
             .without("the defaults of the workload")
@@ -48,7 +49,7 @@ pub(super) const SECTION: PlanSection = PlanSection {
             .example("writes"),
         PlanKey::new("workload.beside_mix", PlanKeyKind::Names(at!(workload.beside_mix)))
             .without("the defaults of the workloads")
-            .doc("The mix of each workload in `workload.beside`; `own` is the default of the workload.")
+            .doc("The mix of each workload in `workload.beside`; `own` selects the workload's default mix.")
             .example("writers"),
         PlanKey::new("workload.beside_sessions", PlanKeyKind::Counts(1, 100_000, at!(workload.beside_sessions)))
             .without("one each")

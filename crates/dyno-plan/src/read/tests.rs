@@ -89,15 +89,15 @@ fn invalid_value_error_has_position_and_allowed_values() {
             "dyno.toml:4:9: data.scale = ",
             &["1,000,000,000,000 blocks"],
         ),
-        ("schemas = 0", "dyno.toml:4:11: data.schemas = 0: out of range", &["a whole number, 1 to 10,000"]),
+        ("schemas = 0", "dyno.toml:4:11: data.schemas = 0: out of range", &["an integer, 1 to 10,000"]),
         ("schemas = 10001", "dyno.toml:4:11: data.schemas = 10001", &[]),
         (
             "schemas = 99999999999999999999999999999999999999999999",
             "dyno.toml:4:11: data.schemas",
             &["out of range"],
         ),
-        ("schemas = \"four\"", "dyno.toml:4:11: data.schemas = \"four\": not a whole number", &[]),
-        ("schemas = true", "dyno.toml:4:11: data.schemas = true: true or false, not a whole number", &[]),
+        ("schemas = \"four\"", "dyno.toml:4:11: data.schemas = \"four\": not an integer", &[]),
+        ("schemas = true", "dyno.toml:4:11: data.schemas = true: true or false, not an integer", &[]),
         ("schemas = [1]", "dyno.toml:4:11: data.schemas = [1]: a list", &[]),
         ("schemas = 1979-05-27", "dyno.toml:4:11: data.schemas = 1979-05-27: a date", &[]),
         ("schemas.x = 1", "dyno.toml:4:1: data.schemas = schemas.x = 1", &["a table"]),
@@ -221,7 +221,7 @@ fn url_is_required_and_must_name_an_engine() {
         ("nosuch://h/db", "unknown engine \"nosuch\"; allowed: `sqlite:PATH`"),
         ("dyno.db", "the URL has no engine; write sqlite:PATH"),
         ("postgres:db", "the server of the URL cannot be read; write SCHEME://"),
-        ("sqlite://x/y", "the file of the URL cannot be read; write sqlite:PATH"),
+        ("sqlite://x/y", "the URL names no file; write sqlite:PATH"),
     ] {
         let error = read(&source("", &[], Some(url))).unwrap_err().to_string();
         assert_eq!(error.lines().count(), 1);
@@ -354,7 +354,7 @@ fn conflicting_values_are_reported_at_the_overriding_one() {
 fn unknown_plan_version_is_refused() {
     let error = read(&source(&format!("version = 2\n{URL}"), &[], None)).unwrap_err().to_string();
     assert!(
-        error.starts_with("dyno.toml:1:11: version = 2: out of range; allowed: a whole number, 1"),
+        error.starts_with("dyno.toml:1:11: version = 2: out of range; allowed: an integer, 1"),
         "{error}"
     );
 }

@@ -185,7 +185,7 @@ impl Variant {
         let sets = self.set.iter().map(|(key, value)| format!("{key} = {value}"));
         let commands = self.parts.iter().flat_map(|part| part.apply.iter().cloned());
         let all: Vec<String> = sets.chain(commands).collect();
-        if all.is_empty() { "the plan as it is".to_owned() } else { all.join("; ") }
+        if all.is_empty() { "the plan unchanged".to_owned() } else { all.join("; ") }
     }
 }
 

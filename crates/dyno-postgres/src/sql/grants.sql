@@ -1,21 +1,21 @@
--- What a user of Dyno needs on PostgreSQL, to be run by an administrator of the server, connected to database {database_name} (\c
--- in psql). Read it before you run it. Nothing here is a superuser.
+-- Grants for the Dyno user on PostgreSQL. Run as an administrator, connected to database {database_name} (\c in psql).
+-- Review before running. None of these grants gives superuser rights.
 
--- 1. The user and the database, where they are not there yet.
+-- 1. The user and the database, if they do not exist yet.
 -- CREATE ROLE {user} LOGIN PASSWORD 'choose-a-password';
 -- CREATE DATABASE {database};
 
--- 2. To load, run and drop: to connect, and a schema of its own.
+-- 2. Required for load, run and drop: connect, and create the schema.
 GRANT CONNECT, CREATE ON DATABASE {database} TO {user};
 
--- 3. To see other users' sessions, and where the server's files are (free disk, the device beneath). Without it runs work, and
--- check says what it cannot look at.
+-- 3. Optional: shows other users' sessions and the server's directories (free disk space, the device below). Without it, runs
+-- work, and `dyno check` lists what it cannot read.
 GRANT pg_monitor TO {user};
 
--- 4. From 15 on: the checkpoint at the end of a load, so that a run does not begin with the load's own writes.
+-- 4. Optional, 15 and later: a checkpoint at the end of a load, so that a run does not start with the writes of the load.
 -- GRANT pg_checkpoint TO {user};
 
--- 5. Only for a user that runs what another one has loaded, instead of CREATE in 2: run by the one who loaded.
+-- 5. Only for a user who runs tests on data loaded by another user (replaces CREATE in 2). Run as the user who loaded.
 -- GRANT USAGE ON SCHEMA dyno TO {user};
 -- GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dyno TO {user};
 -- GRANT EXECUTE ON ALL PROCEDURES IN SCHEMA dyno TO {user};

@@ -138,7 +138,7 @@ fn overview(reported: &[ReportedOverview]) -> Markup {
     }
 }
 
-/// Capacity, bend, limit, confidence and headroom: of one curve word by word, of several as a table.
+/// Capacity, knee, bottleneck, confidence and headroom: of one curve word by word, of several as a table.
 fn answer_block(report: &Report<'_>) -> Markup {
     let answers = &report.answers;
     html! {
@@ -202,9 +202,9 @@ fn dates_line(report: &Report<'_>, made_at: &str) -> String {
     let day = |time: &str| clean(time.get(..19).unwrap_or(time)).replace('T', " ");
     let made = day(made_at);
     match &report.seen.measured {
-        None => format!("imported; the source does not tell when it was measured; report made {made}"),
+        None => format!("imported; time of measurement not stated by the source; report generated {made}"),
         Some((first, last)) => {
-            format!("measured {} to {} UTC; report made {made}", day(first), day(last))
+            format!("measured {} to {} UTC; report generated {made}", day(first), day(last))
         }
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn sheets(sheets: &Sheets) -> Markup {
         section id="summary" {
             h1 { (clean(&sheets.title)) }
             dl { @for (name, value) in &sheets.facts { div { dt { (name) } dd { (clean(value)) } } } }
-            h2 { "Answer" }
+            h2 { "Summary" }
             p class="line" { (clean(&sheets.line)) }
             @if let Some(tone) = sheets.tone { p class={"state " (tone_class(tone))} { (tone.word()) } }
             @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answer summary")) }

@@ -11,14 +11,14 @@ use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
 
-use crate::answer::answer_short;
-use crate::audit::check_label;
+use crate::answer::{answer_short, least};
 use crate::chart::Chart;
 use crate::compare_table::{overall_grid, signed_percent};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::price::{costs_grid, curve_price_grid, over, price_grid};
 use crate::report::Report;
 use crate::request::ReportRequest;
+use crate::text::clean;
 
 use super::sheets::{Picture, SheetPart, Sheets};
 
@@ -90,7 +90,7 @@ fn facts(report: &Report<'_>, request: &ReportRequest) -> Vec<(&'static str, Str
     let day = |time: &str| time.get(..10).unwrap_or(time).to_owned();
     let mut facts = Vec::new();
     facts.extend(request.author.clone().map(|author| ("author", author)));
-    facts.push(("report made", day(&request.made_at)));
+    facts.push(("report generated", day(&request.made_at)));
     if let Some((first, last)) = &report.seen.measured {
         let (first, last) = (day(first), day(last));
         facts.push(("measured", if first == last { first } else { format!("{first} to {last}") }));
@@ -120,7 +120,7 @@ fn chart<'r>(report: &'r Report<'_>) -> Option<&'r Chart> {
     report.charts.first().or_else(|| report.close_charts.first())
 }
 
-/// Each curve compared with the first, or the result of an A/B comparison; `None` if there is nothing to
+/// Each curve compared with the first, or the result of an A/B test; `None` if there is nothing to
 /// compare.
 fn compared(report: &Report<'_>) -> Option<Grid> {
     for conclusion in &report.conclusions {
@@ -134,14 +134,18 @@ fn compared(report: &Report<'_>) -> Option<Grid> {
         GridHead::text("curve"),
         GridHead::figures("capacity", ""),
         GridHead::figures("deviation", "%").explained("of the first"),
-        GridHead::text("limit"),
+        GridHead::text("bottleneck"),
     ]);
     for curve in curves {
         let is_same = curve.measure == first.measure && first.capacity.value > 0.0;
         let deviation_pct = is_same.then(|| 100.0 * (curve.capacity.value / first.capacity.value - 1.0));
         grid.row(vec![
             GridCell::text(&curve.name),
-            GridCell::text(&mark(phrase(&curve.measure, curve.capacity.value), curve.marked)),
+            GridCell::text(&format!(
+                "{}{}",
+                least(curve),
+                mark(phrase(&curve.measure, curve.capacity.value), curve.marked)
+            )),
             GridCell::text(&deviation_pct.map_or_else(|| ABSENT.to_owned(), signed_percent)),
             GridCell::text(&curve.limit.short()),
         ]);
@@ -155,7 +159,7 @@ fn not_measured(report: &Report<'_>) -> Vec<String> {
     let Some(record) = report.shown() else { return vec!["no run was made".to_owned()] };
     for (name, metric) in &record.metrics {
         if let Metric::Absent { absent } = metric {
-            by_reason.entry(absent).or_default().push(check_label(name));
+            by_reason.entry(absent).or_default().push(clean(name).replace('_', " "));
         }
     }
     if let Waits::Absent { absent } = &record.waits {

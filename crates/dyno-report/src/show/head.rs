@@ -1,7 +1,7 @@
 //! Head of a record: the run, its plan, and its result.
 
 use dyno_analyze::CurveSummaries;
-use dyno_plan::{Arrivals, Commit, DriveMode, KeyDistribution, Redo, WorkloadSettings, keys};
+use dyno_plan::{Arrivals, Bytes, Commit, DriveMode, KeyDistribution, Redo, WorkloadSettings, keys};
 use dyno_record::{
     Class, Fleet, FleetHost, ImportSource, Pipelined, RecordKind, RunRecord, TargetFacts, WorkloadFacts,
 };
@@ -111,7 +111,7 @@ fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
 /// Start time and length of the measurement.
 fn moments(record: &RunRecord) -> String {
     if !record.is_dated() {
-        return "the source does not tell when it was measured".to_owned();
+        return "time of measurement not stated by the source".to_owned();
     }
     // Database reports print their host's local time without a zone.
     let zone = match &record.imported {
@@ -146,7 +146,7 @@ fn known_plan(record: &RunRecord, style: &Style) -> String {
     let list: Vec<(String, String)> =
         known_keys.filter_map(|key| Some((key.path.to_owned(), key.get(&record.plan)?))).collect();
     match list.as_slice() {
-        [] => "the source does not tell\n".to_owned(),
+        [] => "not stated by the source\n".to_owned(),
         list => pairs(list, usize::MAX, style),
     }
 }
@@ -168,8 +168,8 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         Arrivals::Poisson => "Poisson",
     };
     let drive = match work.drive {
-        DriveMode::Client => "each operation crosses the wire",
-        DriveMode::Server => "loops run inside the database",
+        DriveMode::Client => "client drive: the client executes each operation",
+        DriveMode::Server => "server drive: the loop runs inside the database",
     };
     let drive = format!("{drive}{}", concentration_words(work));
     let loop_words = match work.rate {
@@ -193,7 +193,7 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
     let length = match (run.time, run.ops_per_session) {
         (_, Some(ops)) => format!("{} operations per session", count(ops)),
         (Some(time), None) => time.to_string(),
-        (None, None) => "no length".into(),
+        (None, None) => "no length set".into(),
     };
     let beside = plan.workload_shares().skip(1).map(|side| side.sessions).sum::<u32>();
     let beside = if beside > 0 { format!(", {beside} of other workloads") } else { String::new() };
@@ -210,8 +210,8 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
 
 /// Description of a custom workload.
 fn own_workload(record: &RunRecord, custom_workload: &WorkloadFacts) -> Vec<(String, String)> {
-    let writes = if custom_workload.writes { "writes" } else { "only reads" };
-    let mut list = vec![("workload".to_owned(), format!("{}, which {writes}", custom_workload.version()))];
+    let writes = if custom_workload.writes { "read-write" } else { "read-only" };
+    let mut list = vec![("workload".to_owned(), format!("{}, {writes}", custom_workload.version()))];
     let share = |class: &Class| match class.share.percent {
         Some(percent) => format!("{percent} % {}", class.name),
         None => class.name.clone(),
@@ -243,14 +243,20 @@ fn method(record: &RunRecord) -> Vec<(String, String)> {
     let (data, work) = (&record.plan.data, &record.plan.workload);
     let loaded = record.targets.first().and_then(|target| target.data.as_ref());
     let size = match loaded {
-        Some(spec) => format!(
-            "{} × {} blocks of {}, {} more to scan",
-            spec.schemas,
-            count(spec.rows),
-            bytes(spec.block_size),
-            count(spec.scan_rows)
-        ),
-        None => format!("{} × {}, {} more to scan", data.schemas, data.scale, data.scan_scale),
+        Some(spec) => {
+            let scan = match spec.scan_rows {
+                0 => String::new(),
+                rows => format!(", scan table {} blocks", count(rows)),
+            };
+            format!("{} × {} blocks of {}{scan}", spec.schemas, count(spec.rows), bytes(spec.block_size))
+        }
+        None => {
+            let scan = match data.scan_scale.blocks(Bytes(1)).0 {
+                0 => String::new(),
+                _ => format!(", scan table {}", data.scan_scale),
+            };
+            format!("{} × {}{scan}", data.schemas, data.scale)
+        }
     };
     let redo = match work.redo {
         Redo::Lite => "lite",
@@ -335,7 +341,7 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
     }
     out.push_str(&figure_card(&ResultRow::from(record), &RunFigures::of(record), style));
     let mut measured = format!(
-        "{} between snapshots; sessions started within {}, {} to connect",
+        "{} between snapshots; start skew {}; connect time {}",
         span_s(window.seconds),
         time_us(record.gate.skew_us_max),
         time_us(record.gate.connect_s * 1e6)

@@ -47,7 +47,8 @@ pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
 /// The marked figures, each with its attribution and the source of others' share; empty if none is marked.
 pub(super) fn attribution_lines(record: &RunRecord, style: &Style) -> String {
     let words = |whose: &Attribution| {
-        let share = whose.others_pct.map(|pct| format!(", others {} %", percent(pct))).unwrap_or_default();
+        let share =
+            whose.others_pct.map(|pct| format!(", {} % is other load", percent(pct))).unwrap_or_default();
         let why = if whose.why.is_empty() { String::new() } else { format!(": {}", whose.why) };
         format!("{}{share}{why}", scope_words(whose.scope))
     };

@@ -20,7 +20,7 @@ fn known_settings(record: &RunRecord, style: &Style) -> String {
     let settings = record.targets.iter().flat_map(|target| &target.identity.settings);
     let list: Vec<(String, String)> = settings.map(|(name, value)| (name.clone(), value.clone())).collect();
     match list.as_slice() {
-        [] => "the source does not tell\n".into(),
+        [] => "not stated by the source\n".into(),
         list => pairs(list, SETTINGS_MAX, style),
     }
 }
@@ -68,7 +68,7 @@ fn one_host(record: &RunRecord, host: &Host, style: &Style) -> String {
         }
     };
     push("name", host.name.clone());
-    push("figures cover", role::of(record, host));
+    push("observed host roles", role::of(record, host));
     for (name, words) in host.observed.iter().flat_map(role::observation_facts) {
         push(name, words);
     }

@@ -26,7 +26,7 @@ fn exported(exporter: &ReportExporter, report: &Report<'_>) -> String {
 
 #[test]
 fn foreign_activity_mark_has_one_legend_in_every_text_view() {
-    let legend = "† may include other load on this host or server: CPU busy";
+    let legend = "† may include other load or be slowed by it: CPU busy";
     let (record, plain, style) = (with_others(), postgres(), Style::default());
     let rows = [ResultRow::from(&record), ResultRow::from(&plain)];
     for text in [result_table(&rows, &style), result_card(&rows[0], &style), show(&record, &style)] {
@@ -35,7 +35,7 @@ fn foreign_activity_mark_has_one_legend_in_every_text_view() {
         assert!(text.lines().all(|line| width(line) <= style.width), "{text}");
     }
     assert!(
-        show(&record, &style).contains("the whole server's, others 34.0 %: another database committed, too")
+        show(&record, &style).contains("whole server, 34.0 % is other load: another database committed, too")
     );
     assert!(!result_table(&rows[1..], &style).contains('†'), "nothing is marked, so there is no legend");
     let records = [record, plain];
@@ -94,7 +94,7 @@ fn imported_record_is_labeled_as_such_everywhere() {
     let html = EXPORTERS.iter().find(|exporter| exporter.name == "html").unwrap();
     let page = exported(html, &report);
     assert!(page.contains("class=\"foreign\">imported, not audited") && !page.contains(">valid<"));
-    assert!(page.contains("the source does not tell when it was measured"));
+    assert!(page.contains("time of measurement not stated by the source"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn ab_report_answer_is_its_verdict_and_not_the_best_run() {
     assert_eq!(answer.line, "No comparison: a side has no valid run.");
     assert!(answer.more[0].contains("it was stopped with 2 runs made"), "{answer:?}");
     let text = conclusion_text(&conclusion, &Style::default());
-    assert!(text.starts_with("A/B comparison ab-1\n  no comparison: "), "{text}");
+    assert!(text.starts_with("A/B test ab-1\n  no comparison: "), "{text}");
     let json = EXPORTERS.iter().find(|exporter| exporter.name == "json").unwrap();
     let json: serde_json::Value = serde_json::from_str(&exported(json, &report)).unwrap();
     assert_eq!(

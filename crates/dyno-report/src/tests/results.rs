@@ -8,7 +8,7 @@ run  sessions  updates    ops    rows   mean    p50    p95    p99  elapsed  stat
 ───────────────────────────────────────────────────────────────────────────────────
   1         4       20  1,000  64,000  3,918  3,918  5,681  5,841     10.0  valid
   2         3       20                                                      invalid
-  sessions: 4 planned, 3 passed the gate
+  sessions: 4 planned, 3 started
   littles_law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was time for
 
                         ───────── CPU ──────────  ────────── reads ──────────  ──── redo ────
@@ -40,7 +40,7 @@ fn a_wide_terminal_gets_one_table_and_a_narrow_one_three() {
 }
 
 const CARD: &str = "  sessions                        4           logical reads              70,400 /s
-  updates                        20 %         served by the cache          97.2 %
+  updates                        20 %         cache hit ratio              97.2 %
   elapsed                      10.0 s         physical reads              2,000 /s
   operations                  1,000 /s        physical reads               16.4 MB/s
   rows                       64,000 /s        redo                         5.12 MB/s
@@ -83,26 +83,29 @@ fn interrupted_run_shows_figures_unless_its_audit_failed() {
 
 const AUDIT: &str = "\
 audit: 2 failed, 1 warning, 31 passed, 21 skipped
-  ✗ fail  sessions: 4 planned, 3 passed the gate
-  ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
+  ✗ fail  sessions: 4 planned, 3 started
+  ✗ fail  Little's law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
   ! warn  active sessions: 3.10 active in 100 samples, 3.92 busy as seen by the client: more than
           the 3 sessions there were
   ✓ logical reads: 640,000 rows of one block each touched, database counted 1,280,000 logical reads,
-    2.00 per row: remainder: index and catalog blocks
+    2.00 per row (the excess is index and catalog blocks)
   ✓ commits: 2,000 acknowledged, database counted 2,000
   ✓ rows updated: 128,000 acknowledged, database counted 128,000
   ✓ update values: 256 rows of the last updates read back, 256 hold a value of this run
   ✓ redo grew: 503 MiB of redo for 128,000 rows updated, 4,120 bytes per row
-  ✓ physical reads: database asked for 20,000 blocks (81.9 MB), vda read 20,100 times (82.3 MB)
-  ✓ also passed: operations, counters epoch, counters monotone, counters known, data, settings,
-    shape, errors, work unit, mix, series sum, untimed, logical reads (whole run), others sessions,
-    commits (whole run), durable commits, rows updated (whole run), read requests, service time,
-    window length, edges, gate skew, stalls, wall clock, processor
-  – skipped: invariants, empty writes, expected, rows found, cached results, loaded, hot, heap
-    reads, heap reads (whole run), others, others test tables, others server, rows churned, rows
-    churned (whole run), rows left, device writes, scan path, think time, db time, open loop, client
-    cost
+  ✓ physical reads: database read 20,000 blocks (81.9 MB) from outside its cache; vda served 20,100
+    reads (82.3 MB)
+  ✓ also passed: operations, counter reset, monotonic counters, complete counters, row positions,
+    settings, schema changes, errors, work unit, mix, series sum, operation times, logical reads
+    (whole run), background sessions, commits (whole run), durable commits, rows updated (whole
+    run), read requests, service time, window length, window boundaries, start skew, stalls, wall
+    clock, processor
+  – skipped: invariants, empty writes, transaction cost, rows found, cached results, rows loaded,
+    hot spot, table block reads, table block reads (whole run), background rows, background rows in
+    test tables, background load on server, rows inserted and deleted, rows inserted and deleted
+    (whole run), leftover rows, device writes, direct-path scans, think time, DB time, open loop,
+    client cost
 ";
 
 #[test]
@@ -123,7 +126,7 @@ fn complete_record_shows_all_sections() {
         "result",
         "operations",
         "service time",
-        "second by second",
+        "time series",
         "metrics",
         "waits",
         "settings",

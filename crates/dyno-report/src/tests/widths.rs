@@ -11,7 +11,7 @@ run                   status   sessions  updates    ops      p99  elapsed
   nightly; version 15.10; postgres://dyno@db1/bench
 20260321-142501-7f3a  invalid         4       20      –        –     10.0
   2026-03-21 14:25:01; version 3.50.2; sqlite:/data/dyno.db
-  sessions: 4 planned, 3 passed the gate
+  sessions: 4 planned, 3 started
 ";
 
 #[test]

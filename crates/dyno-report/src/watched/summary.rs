@@ -39,10 +39,10 @@ pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
         GridHead::figures("mean", ""),
         GridHead::figures("p50", "").explained("not exceeded half of the time; accurate to 1 %"),
         GridHead::figures("p95", "").explained("not exceeded 95 % of the time; accurate to 1 %"),
-        GridHead::figures("minute", "").explained("the busiest whole minute"),
+        GridHead::figures("busiest minute", "").explained("the busiest whole minute"),
         GridHead::figures(&most, "").explained("the maximum of one measured interval"),
         GridHead::tight("at").explained("time of that maximum, after the watch began"),
-        GridHead::tight("of").explained("scope of the figure"),
+        GridHead::tight("scope").explained("scope of the figure"),
     ]);
     for (name, spread) in &watched.spreads {
         let unit = match record.metrics.get(name) {

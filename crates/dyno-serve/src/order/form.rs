@@ -29,9 +29,8 @@ impl JobRequest {
                 "a" => order.a = value,
                 "b" => order.b = value,
                 "pairs" => {
-                    order.pairs = value
-                        .parse()
-                        .map_err(|_| field_error("pairs", "not a whole number", "1 to 1,000"))?;
+                    order.pairs =
+                        value.parse().map_err(|_| field_error("pairs", "not an integer", "1 to 1,000"))?;
                 }
                 "quick" => order.quick = true,
                 "watch_for" => order.watch_for = value,

@@ -317,7 +317,7 @@ fn audit(progress: &JobProgress) -> Markup {
                 ul {
                     @for check in &told.doubts {
                         li class={(if check.status == CheckStatus::Fail { "bad" } else { "warn" })} {
-                            strong { (clean(&check.check)) } " " (clean(&check.detail))
+                            strong { (clean(&dyno_analyze::check_label(&check.check))) } " " (clean(&check.detail))
                         }
                     }
                 }

@@ -8,6 +8,7 @@ use dyno_record::{Advice, Severity};
 use super::fs::{self, FileSystem};
 use crate::connect::Params;
 use crate::shared::SqliteSharedState;
+use dyno_engine::disk::human;
 use dyno_engine::{TargetError, WorkloadNeeds};
 
 /// Space that a load needs relative to its rows, for interior pages, indexes and WAL.
@@ -163,12 +164,15 @@ fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: O
     let Some(data_bytes) = data_bytes else { return };
     let existing_bytes = file_bytes(path).unwrap_or(0);
     let needed = ((data_bytes as f64 * ROOM_FACTOR) as u64).saturating_sub(existing_bytes);
-    let (needed_mb, free_mb) = (needed / 1_000_000, system.free_bytes / 1_000_000);
+    let free = human(system.free_bytes);
+    let finding = match needed {
+        0 => format!("the data needs no additional space; {free} are free"),
+        _ => format!("the data needs {} more; {free} are free", human(needed)),
+    };
     if needed > system.free_bytes {
-        let shortage = format!("the data needs {needed_mb} MB more, {free_mb} MB are free");
-        findings.add("disk space", Severity::Fail, shortage, "free space, or lower data.scale");
+        findings.add("disk space", Severity::Fail, finding, "free space, or lower data.scale");
     } else {
-        findings.ok("disk space", format!("the data needs {needed_mb} MB more, {free_mb} MB are free"));
+        findings.ok("disk space", finding);
     }
 }
 
@@ -192,13 +196,13 @@ fn cache(findings: &mut Findings, params: &Params, size: Option<(&str, u64)>) {
     let Some((what, bytes)) = size else { return };
     if bytes > params.cache.0 {
         let finding = format!(
-            "{what} is larger than the cache of {}: the operating system's page cache may answer reads \
+            "{what} is larger than the {} cache: the operating system's page cache may answer reads \
             that miss SQLite's cache, so physical reads may not reach the device",
-            params.cache
+            human(params.cache.0)
         );
         findings.add("page cache", Severity::Note, finding, "add direct=on to the URL to measure the device");
     } else {
-        let summary = format!("{what} fits into each session's cache of {}", params.cache);
+        let summary = format!("{what} fits into each session's {} cache", human(params.cache.0));
         findings.ok("page cache", summary);
     }
 }

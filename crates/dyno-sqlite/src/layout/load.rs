@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use dyno_plan::DataSpec;
+use dyno_plan::{DataSpec, keys::thousands};
 
 use super::names::{SqliteTable, check_page_bytes, column_bytes, tables};
 use super::{guard, meta, ownership, remove, verify};
@@ -71,7 +71,7 @@ pub(crate) fn load(
         }
         DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. } if there != *spec => {
             if !options.replace {
-                return Err(spec_mismatch(params, &there));
+                return Err(spec_mismatch(params, &there, spec));
             }
             let page_bytes = pragma_number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
             drop(link);
@@ -134,18 +134,30 @@ fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
     Ok(())
 }
 
-fn spec_mismatch(params: &Params, existing_spec: &DataSpec) -> TargetError {
+fn spec_mismatch(params: &Params, existing_spec: &DataSpec, wanted: &DataSpec) -> TargetError {
     let message = format!(
-        "{} holds other data: {} schemas of {} + {} rows, {} byte blocks, {} % compressible, seed {}",
+        "{} contains other data: {}; the plan asks for {}",
         params.name(),
-        existing_spec.schemas,
-        existing_spec.rows,
-        existing_spec.scan_rows,
-        existing_spec.block_size,
-        existing_spec.compressible,
-        existing_spec.seed
+        describe_spec(existing_spec),
+        describe_spec(wanted)
     );
     TargetError::data(message).hint("load with --replace to drop it first, or change the plan")
+}
+
+fn describe_spec(spec: &DataSpec) -> String {
+    let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary } = spec;
+    let plural = if *schemas == 1 { "" } else { "s" };
+    let scan_table = match scan_rows {
+        0 => "no scan table".to_owned(),
+        _ => format!("{} scan rows", thousands(*scan_rows)),
+    };
+    let secondary = if *secondary { "" } else { ", no secondary key" };
+    format!(
+        "{schemas} schema{plural}, {} rows, {scan_table}, {} byte blocks, {compressible} % compressible, \
+         seed {seed}{secondary}",
+        thousands(*rows),
+        thousands(*block_size)
+    )
 }
 
 /// Prepares a file without data of Dyno, and creates metadata and empty tables in it.

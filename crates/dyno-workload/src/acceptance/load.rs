@@ -78,24 +78,24 @@ fn break_off(
         Err(error) if error.kind == TargetErrorKind::Cancelled => {}
         Err(error) => return Err(error),
         Ok(_) => {
-            findings.push(not_proved("break-off", "the load ended before it could be broken off"));
+            findings.push(not_proved("break-off", "the load ended before it could be interrupted"));
             return Ok(None);
         }
     }
     let total = spec.total_rows();
     Ok(match scope.target.survey()? {
         DataState::Partial { rows, spec: there, .. } if rows < total && there == *spec => {
-            let words = format!("the load was broken off, and {rows} of {total} rows are stored");
+            let words = format!("the load was interrupted, and {rows} of {total} rows are stored");
             findings.push(proved("break-off", words).figure("rows", rows as i64));
             Some(rows)
         }
         DataState::Partial { rows, .. } => {
-            findings
-                .push(not_proved("break-off", format!("all {rows} rows were there before the break-off")));
+            let words = format!("all {rows} rows were stored before the interruption");
+            findings.push(not_proved("break-off", words));
             Some(rows)
         }
         other => {
-            let words = format!("after a load that was broken off the target has {}", word(&other));
+            let words = format!("after an interrupted load the target has {}", word(&other));
             findings.push(wrong("break-off", words));
             None
         }

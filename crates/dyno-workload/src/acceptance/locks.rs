@@ -109,13 +109,16 @@ fn judged(attempt: InterruptAttempt) -> Vec<AcceptanceFinding> {
     };
     let waited = proved("wait", format!("a session waited for rows that another has locked{waits}"));
     let broken_off = match outcome {
-        None => wrong(CHECK, format!("the session was not broken off within {} s", WITHIN.as_secs())),
+        None => wrong(CHECK, format!("the session was not interrupted within {} s", WITHIN.as_secs())),
         Some((Ok(rows), _)) => wrong(CHECK, format!("{rows} rows were changed instead")),
         Some((Err(error), after)) if error.class == ErrorClass::Connection => {
-            let words = format!("it was broken off within {} ms: code {}", after.as_millis(), error.code);
+            let words =
+                format!("the session was interrupted within {} ms: code {}", after.as_millis(), error.code);
             proved(CHECK, words).figure("within_ms", i64::try_from(after.as_millis()).unwrap_or(i64::MAX))
         }
-        Some((Err(error), _)) => wrong(CHECK, format!("it was broken off as {error}")),
+        Some((Err(error), _)) => {
+            wrong(CHECK, format!("the interrupted session reported another error: {error}"))
+        }
     };
     vec![waited, broken_off]
 }

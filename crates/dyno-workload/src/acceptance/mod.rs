@@ -88,12 +88,12 @@ const LOAD: &str = "load";
 const STEPS: [AcceptanceStage; 9] = [
     step("logon", "log on, and identify the server", false, facts::logon),
     step("rights", "read every view of counters, and list missing privileges", false, rights::rights),
-    step(LOAD, "load 2 × 500 rows, break the load off, and resume it", false, load::resumed),
+    step(LOAD, "load 2 × 500 rows, interrupt the load, and resume it", false, load::resumed),
     step("types", "write and read values of every type", true, types::types),
     step("exactness", "count known operations of a quiet session", true, counts::exact),
     step("plans", "reach rows by an index, and read whole tables", true, plans::plans),
     step("errors", "provoke errors, and classify them", true, errors::classed),
-    step("break-off", "break off a session that waits for a lock", true, locks::broken_off),
+    step("break-off", "interrupt a session that waits for a lock", true, locks::broken_off),
     step("reports", "create one of the database's own reports", false, reports::report),
 ];
 

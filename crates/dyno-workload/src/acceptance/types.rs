@@ -188,8 +188,8 @@ fn shown(value: Option<Value<'_>>) -> String {
 fn many_packets(session: &mut dyn Session, spec: &DataSpec) -> Result<Result<String, String>, TargetError> {
     let rows = session.execute(WHOLE_ROWS, &[]).map_err(|error| failed(&error))?.rows;
     Ok(match rows == spec.rows {
-        true => Ok(format!("{rows} whole rows came in one answer")),
-        false => Err(format!("{rows} whole rows came in one answer, and there are {}", spec.rows)),
+        true => Ok(format!("one query returned {rows} complete rows")),
+        false => Err(format!("one query returned {rows} complete rows, but the table has {}", spec.rows)),
     })
 }
 

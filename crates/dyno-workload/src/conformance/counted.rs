@@ -44,8 +44,11 @@ pub(super) fn counted(
         .iter()
         .filter_map(|(counter, least)| {
             let (by, name) = (moved(&after, *counter)?, counter.name());
-            let words = format!("{by} counted, but at least {least} are expected");
-            Some(if by >= *least { passed(name, words) } else { failed_check(name, words) })
+            Some(if by >= *least {
+                passed(name, format!("{by} counted, at least {least} expected"))
+            } else {
+                failed_check(name, format!("{by} counted, but at least {least} expected"))
+            })
         })
         .collect();
     let absent: Vec<String> = Counter::ALL
@@ -81,11 +84,11 @@ pub(super) fn versions(target: &dyn Target, spec: &DataSpec, work: AcknowledgedW
     match target.versions(spec, &mut |row| sum += u64::try_from(row.version).unwrap_or(0)) {
         Ok(()) if sum == work.rows_updated => Some(passed(
             "versions",
-            format!("the tables hold {sum} updates of rows, and as many were acknowledged"),
+            format!("the tables contain {sum} row updates, equal to the acknowledged ones"),
         )),
         Ok(()) => Some(failed_check(
             "versions",
-            format!("the tables hold {sum} updates of rows, and {} were acknowledged", work.rows_updated),
+            format!("the tables contain {sum} row updates, but {} were acknowledged", work.rows_updated),
         )),
         Err(error) if error.kind == TargetErrorKind::Unsupported => None,
         Err(error) => Some(failed_check("versions", error.message)),

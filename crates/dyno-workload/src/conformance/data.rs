@@ -58,8 +58,7 @@ pub(crate) fn check_leftover_rows(
     let removed = target.delete_leftover_rows(spec)?;
     let after = target.leftover_rows(spec)?;
     target.spot_check(spec, 11)?;
-    let words =
-        format!("of {OPS} rows left behind {counted} were counted, {removed} removed, {after} stayed");
+    let words = format!("leftover rows: {counted} of {OPS} found, {removed} removed, {after} remaining");
     Ok(if (counted, removed, after) == (OPS, OPS, 0) {
         passed("left", words)
     } else {

@@ -127,8 +127,9 @@ pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), Ta
     match target.survey()? {
         DataState::Empty => Ok(()),
         DataState::Partial { .. } | DataState::Loaded { .. } => {
-            let message =
-                format!("{subject} needs a target without data of Dyno, because it loads and drops its own");
+            let message = format!(
+                "{subject} needs a target that contains no Dyno data, because it loads and drops its own"
+            );
             Err(TargetError::new(TargetErrorKind::Data, message)
                 .hint("give another database, file or user with --target, or drop the data first: dyno drop"))
         }

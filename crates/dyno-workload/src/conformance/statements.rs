@@ -315,16 +315,16 @@ pub(crate) fn broken_off(
     let mut wrong = Vec::new();
     match update_result {
         Err(error) if error.class == ErrorClass::Connection => {}
-        other => wrong.push(format!("an update after it was broken off gave {other:?}")),
+        other => wrong.push(format!("an update after the interruption returned {other:?}")),
     }
     let mut after = || -> Result<(), Box<OpError>> {
         match pair.visible_rows()? {
             0 => {}
-            rows => wrong.push(format!("{rows} rows of a transaction that was broken off exist")),
+            rows => wrong.push(format!("{rows} rows of the interrupted transaction exist")),
         }
         match (pair.update(RequestMode::Whole)?, pair.visible_rows()?) {
             (rows, seen) if (rows, seen) == (unit, unit) => {}
-            other => wrong.push(format!("an update on the new connection gave {other:?}")),
+            other => wrong.push(format!("an update on the new connection returned {other:?}")),
         }
         Ok(())
     };
@@ -335,6 +335,6 @@ pub(crate) fn broken_off(
     pair.reader.close();
     Ok(match wrong.into_iter().next() {
         Some(wrong) => failed_check("broken off", wrong),
-        None => passed("broken off", "a session that was broken off reports it, and reconnects".to_owned()),
+        None => passed("broken off", "an interrupted session reports it and reconnects".to_owned()),
     })
 }

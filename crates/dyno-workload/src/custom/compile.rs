@@ -403,7 +403,7 @@ impl TransactionCompiler<'_> {
         }
         let mut slots = Vec::new();
         for (name, at) in piece.names(text).zip(&piece.params) {
-            let slot = self.around.names.find(name, text, at.start)?;
+            let slot = self.around.names.find_parameter(name, text, at.start)?;
             self.read_before(slot, text, at.start)?;
             slots.push(slot);
         }

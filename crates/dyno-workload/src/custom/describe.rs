@@ -274,7 +274,7 @@ fn short(text: &str) -> String {
 
 fn type_words(value_type: Type) -> &'static str {
     match value_type {
-        Type::Int => "whole number",
+        Type::Int => "integer",
         Type::Real => "number",
         Type::Text => "text",
         Type::Bytes => "bytes",

@@ -26,7 +26,7 @@ macro_rules! ready {
 pub const EXAMPLES: [Example; 11] = [
     Example {
         name: "shop",
-        about: "customers, orders, lines and stock; on SQLite, PostgreSQL and MySQL",
+        about: "an example shop (customers, orders, order lines, stock) for SQLite, PostgreSQL and MySQL",
         files: &[
             ("workload.toml", include_str!("example/shop/workload.toml")),
             ("setup.sql", include_str!("example/shop/setup.sql")),

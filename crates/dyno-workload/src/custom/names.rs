@@ -13,12 +13,17 @@ pub(super) const NAME: &str = "a name has letters, digits and underscores, start
 /// The hint for a name that is not in `candidates`: `did you mean …?`, or the list of known names.
 pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let candidate_names: Vec<&str> = candidates.into_iter().collect();
-    match dyno_plan::similar::closest(name, candidate_names.iter().copied()) {
-        // Every other short name is similar to a name of one or two characters.
-        Some(near) if name.len() > 2 => format!("did you mean {near}?"),
-        _ if candidate_names.is_empty() => String::new(),
-        _ => format!("available: {}", candidate_names.join(", ")),
+    match similar_name(name, &candidate_names) {
+        Some(near) => format!("did you mean {near}?"),
+        None if candidate_names.is_empty() => String::new(),
+        None => format!("available: {}", candidate_names.join(", ")),
     }
+}
+
+/// The most similar candidate. `None` for a name of one or two characters, which is similar to every other
+/// short name.
+pub(super) fn similar_name<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    if name.len() > 2 { dyno_plan::similar::closest(name, candidates.iter().copied()) } else { None }
 }
 
 /// The user's text for an error: on one line, without characters that a terminal acts on, at most 60

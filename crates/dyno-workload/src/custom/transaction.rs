@@ -173,8 +173,8 @@ impl Transaction {
                 format!("run it in a step, {{ run = \"{name}\" }}, or remove it"),
             ),
             None => (
-                "a statement without a name, but the steps run statements by name".to_owned(),
-                "write `-- name: …` before it and run that in a step".to_owned(),
+                "unnamed statement: the steps refer to statements by name".to_owned(),
+                "add `-- name: …` before it and a step that runs it".to_owned(),
             ),
         };
         Err(text.fault(piece.at.start, problem, hint))

@@ -79,13 +79,15 @@ pub(crate) struct DriverHostArgs {
     pub(crate) hosts: Option<usize>,
     #[command(flatten)]
     pub(crate) met: AgentAccessArgs,
-    /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: equal shares].
+    /// Relative weights of the hosts, in order of rank, such as 2,1,1; or `cpus`, by their processors
+    /// [default: equal shares].
     #[arg(long, value_name = "WEIGHTS", help_heading = "Other hosts")]
     pub(crate) weights: Option<String>,
     /// Maximum time to wait for missing agents.
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Other hosts")]
     pub(crate) wait_hosts: TimeSpan,
-    /// Maximum silence: after it an agent stops its sessions, and the controller counts a host as lost.
+    /// Heartbeat timeout: after this time without a message an agent stops its sessions, and the controller
+    /// treats the host as lost.
     #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Other hosts")]
     pub(crate) heartbeat: TimeSpan,
     /// Continue a run after a host is lost; the run then lacks that host and is never valid.

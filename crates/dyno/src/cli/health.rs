@@ -12,7 +12,7 @@ pub(crate) struct Health {
     /// File that states the expectations.
     #[arg(long, value_name = "FILE", default_value = "expect.toml")]
     pub(crate) expect: PathBuf,
-    /// Write that file from this suite, which should be a good one.
+    /// Write the expectations file from this suite; choose one with good results.
     #[arg(long)]
     pub(crate) init: bool,
     /// Tolerance that --init adds to the spread of repeats, %.

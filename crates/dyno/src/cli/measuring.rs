@@ -50,7 +50,7 @@ impl From<SearchOverArg> for dyno_campaign::search::SearchDimension {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Latency limit, such as `p99 <= 2ms`; can be repeated, and all must hold.
+    /// Latency limit, such as `p99 <= 2ms`; can be repeated; all must be met.
     #[arg(long, value_name = "LIMIT", required = true)]
     pub(crate) limit: Vec<dyno_analyze::Limit>,
     /// The load that the search raises.
@@ -62,10 +62,10 @@ pub(crate) struct SearchArgs {
     /// The highest load to try [default: 1024 or 1000000].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) max: Option<u64>,
-    /// Number of runs that confirm each end.
+    /// Number of runs at the lower and at the upper bound.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) confirm: u32,
-    /// Distance of the ends at which the search stops, % [default: 0 or 5].
+    /// Distance of the bounds at which the search stops, % [default: 0 or 5].
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) resolution: Option<u32>,
     #[command(flatten)]

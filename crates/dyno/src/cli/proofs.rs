@@ -7,7 +7,7 @@ use dyno_plan::TimeSpan;
 pub(crate) enum Prove {
     /// Prove that recorded figures are correct, using a scripted database with known figures.
     #[command(
-        after_long_help = "Needs no database. Five short runs drive a scripted database in memory that \
+        after_long_help = "Needs no database. About 30 short runs drive a scripted database in memory that \
             counts every operation itself. Each recorded figure (counts, rows, errors, counters, \
             percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
             Examples:\n  \
@@ -62,7 +62,7 @@ pub(crate) struct ProveDurability {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProveWindow {
-    /// Show every figure, not only one line for each scene and the figures that differ.
+    /// Show every figure, not only one line for each scenario and the figures that differ.
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -11,13 +11,13 @@ pub(crate) struct List {
     /// Maximum number of runs to list.
     #[arg(long, short = 'n', default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Only runs with this status: valid, invalid, interrupted, failed, running.
+    /// Only runs with this status: running, unknown, valid, imported, invalid, interrupted, failed.
     #[arg(long)]
     pub(crate) status: Option<String>,
-    /// List sweeps, searches, soaks and A/B comparisons instead of runs.
+    /// List sweeps, searches, soaks and A/B tests instead of runs.
     #[arg(long, conflicts_with_all = ["status", "sweep"])]
     pub(crate) sweeps: bool,
-    /// Only runs of this sweep, search, soak or A/B comparison: its name, a prefix of it, or `last`.
+    /// Only runs of this sweep, search, soak or A/B test: its name, a prefix of it, or `last`.
     #[arg(long, value_name = "SWEEP")]
     pub(crate) sweep: Option<String>,
 }

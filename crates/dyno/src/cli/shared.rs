@@ -92,7 +92,7 @@ pub(crate) struct CompareRules {
     /// Differences up to this percentage are not significant.
     #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
     pub(crate) margin: f64,
-    /// Limit that the difference must keep, such as "ops_per_s >= -3%"; can be repeated.
+    /// Limit on the difference, such as "ops_per_s >= -3%"; can be repeated.
     #[arg(long, value_name = "LIMIT")]
     pub(crate) gate: Vec<String>,
 }

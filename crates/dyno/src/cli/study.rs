@@ -14,7 +14,7 @@ pub(crate) struct StudyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
-    /// List the ready studies and the shell pieces that they use.
+    /// List the ready studies and the helper scripts that they use.
     List(ListStudies),
     /// Show every command of a study in execution order, without running it.
     Plan(WhichStudy),
@@ -40,7 +40,7 @@ pub(crate) enum StudyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListStudies {
-    /// Show the file of this study or shell piece.
+    /// Show the file of this study or helper script.
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct ResumeStudy {
     /// The study [default: the latest interrupted one].
     #[arg(value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// Only restore everything, even if the machine was to be restarted.
+    /// Only restore everything, even if the study waits for a reboot.
     #[arg(long)]
     pub(crate) only_restore: bool,
     /// Write the report here when the study is done.

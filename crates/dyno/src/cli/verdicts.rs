@@ -14,7 +14,7 @@ pub(crate) struct ScorecardArgs {
     /// time).
     #[arg(long, value_name = "FIGURE", default_value = "most")]
     pub(crate) figure: String,
-    /// Also write the result as a page; when printed it begins with two sheets for decision makers.
+    /// Also write the result as a page; in print it begins with a two-page summary for decision makers.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// File with platform prices as for `dyno price`: a platform is found by its name, variant or suite.

@@ -45,6 +45,6 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
         "line": conclusion.map(|conclusion| &conclusion.line),
         "findings": conclusion.map(|conclusion| &conclusion.words),
     }))?;
-    talk.say(&format!("stored as {0}; `dyno show {0}` shows all of it", ended.id));
+    talk.say(&format!("stored as {0}; `dyno show {0}` shows the full record", ended.id));
     Ok(if exit == Exit::Done { gates } else { exit })
 }

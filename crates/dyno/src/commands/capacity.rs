@@ -19,7 +19,7 @@ pub(super) fn run(common: &CommonArgs, args: &CapacityArgs, talk: &Console) -> a
     let measured = select::records(&repository, &args.measured)?;
     if let Some(watch) = measured.iter().find(|record| record.kind == RecordKind::Watch) {
         let hint = "name a suite, a sweep or runs first, then watches or imported reports";
-        return Err(usage(format!("{} is a watch and has no measured capacity", watch.id), hint));
+        return Err(usage(format!("{} is a watch, which measures no capacity", watch.id), hint));
     }
     let mut use_of: Vec<RunRecord> = Vec::new();
     for selection in &args.use_of {

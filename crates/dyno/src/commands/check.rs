@@ -1,4 +1,4 @@
-//! `dyno check`: reports everything that would prevent or falsify a run, with remedies.
+//! `dyno check`: reports everything that would prevent a run or distort its figures, with remedies.
 
 use dyno_campaign::{Checked, Error};
 use dyno_plan::Plan;

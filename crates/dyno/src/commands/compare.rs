@@ -84,7 +84,7 @@ fn written(
     })
 }
 
-/// Shows answers, and returns whether a gate is broken.
+/// Shows answers, and returns whether a gate failed.
 pub(super) fn show(answers: &[ComparisonResult], talk: &Console) -> anyhow::Result<Exit> {
     let texts: Vec<String> = answers
         .iter()
@@ -99,7 +99,7 @@ pub(super) fn show(answers: &[ComparisonResult], talk: &Console) -> anyhow::Resu
     let gates = || answers.iter().flat_map(|answer| &answer.gates);
     let broken = gates().filter(|gate| !gate.holds).count();
     if broken > 0 {
-        talk.say(&format!("{broken} of {} gates are broken", gates().count()));
+        talk.say(&format!("{broken} of {} gates failed", gates().count()));
         return Ok(Exit::Invalid);
     }
     Ok(Exit::Done)

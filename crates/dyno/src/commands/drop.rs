@@ -52,7 +52,10 @@ fn confirm_drop(holdings: &TargetObjects, talk: &Console) -> Result<bool, Error>
         talk.say(&format!("stays: {} {}: {}", item.kind, item.name, event_messages::reason_kept(item)));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Error::usage("drop needs a confirmation, and there is no terminal", "--yes"));
+        return Err(Error::usage(
+            "drop asks for confirmation, but there is no terminal",
+            "add --yes to drop without confirmation",
+        ));
     }
     let (count, url) = (holdings.items.len(), &holdings.url);
     let agreed =

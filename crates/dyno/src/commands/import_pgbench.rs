@@ -54,7 +54,7 @@ fn weighted(name: &str) -> anyhow::Result<(&str, u32)> {
         Ok(weight) if weight <= 1_000_000 && !before.is_empty() => Ok((before, weight)),
         _ => Err(usage(
             format!("invalid weight {weight} for {before}"),
-            "write a whole number from 0 to 1000000 after the @; a file name with an @ needs a weight",
+            "write an integer from 0 to 1000000 after the @; a file name with an @ needs a weight",
         )),
     }
 }

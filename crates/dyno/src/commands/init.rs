@@ -1,6 +1,8 @@
 //! `dyno init`: writes a commented plan file.
 
-use dyno_plan::{EngineSpec, READY, TargetUrl};
+use std::path::Path;
+
+use dyno_plan::{EngineSpec, READY, Ready, TargetUrl};
 
 use crate::cli::{CommonArgs, Init};
 use crate::console::Console;
@@ -16,7 +18,7 @@ pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::R
     let ready = READY.iter().find(|ready| Some(ready.name) == args.ready.as_deref());
     let options = context::options(common);
     let engine = engine(args.engine, options.target.as_deref())?;
-    let text = ready.map_or_else(|| dyno_plan::template(engine), |ready| ready.for_engine(engine));
+    let text = ready.map_or_else(|| dyno_plan::template(engine), |ready| ready_text(ready, engine, path));
     let text = dyno_plan::with_options(&path.display().to_string(), &text, &options)?;
     super::new_file::write_new(path, &text, args.force, "--plan")?;
     talk.json(&serde_json::json!({ "plan": path, "engine": engine.name, "ready": args.ready }))?;
@@ -32,6 +34,16 @@ pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::R
     };
     talk.say(&format!("wrote {}: {next}", path.display()));
     Ok(Exit::Done)
+}
+
+/// The text of a built-in plan for `engine`; the commands in its header name the written file.
+fn ready_text(ready: &Ready, engine: &EngineSpec, path: &Path) -> String {
+    let text = ready.for_engine(engine);
+    // A path with white space would need quotes, and a line break would end the comment.
+    match path.to_str().filter(|path| !path.contains(char::is_whitespace)) {
+        Some(path) => text.replace(&format!("--plan {}.toml", ready.name), &format!("--plan {path}")),
+        None => text,
+    }
 }
 
 /// The requested engine, which must match the target's if both are named; by default the first engine.

@@ -1,4 +1,4 @@
-//! `dyno price`: computes the cost of performance on each platform.
+//! `dyno price`: computes price/performance of each platform.
 
 use std::path::Path;
 

@@ -36,7 +36,7 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
     talk.show(&format!("\n{}", dyno_report::answer_text(&answers, &talk.style())))?;
     let id = &finished.id;
     let Some(why) = &finished.stopped else {
-        talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));
+        talk.say(&format!("stored as {id}; `dyno show {id}` shows the full record"));
         return Ok(if figures.holds.is_none() { Exit::Invalid } else { Exit::Done });
     };
     let hint = match finished.records.is_empty() {

@@ -44,7 +44,7 @@ fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Console) -> anyhow::
         "answers": CurveSummaries::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
         "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
     }))?;
-    talk.say(&format!("stored as {}; `dyno show {}` shows all of it", record.id, conclusion.of));
+    talk.say(&format!("stored as {}; `dyno show {}` shows the full record", record.id, conclusion.of));
     Ok(())
 }
 

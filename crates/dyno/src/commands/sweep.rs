@@ -106,7 +106,7 @@ fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
         None if swept.skipped > 0 => {
             format!("{} points were skipped; `dyno sweep --resume {id}` runs them", swept.skipped)
         }
-        None => format!("stored as {id}; `dyno show {id}` shows all of it"),
+        None => format!("stored as {id}; `dyno show {id}` shows the full record"),
     });
     Ok(swept.worst.into())
 }

@@ -270,7 +270,13 @@ impl ScreenState {
         let warned = |check: &&dyno_record::AuditCheck| check.status == CheckStatus::Warn;
         let worst = record.audit.iter().filter(failed).chain(record.audit.iter().filter(warned));
         let doubts = worst
-            .map(|check| (check.status == CheckStatus::Fail, check.check.clone(), check.detail.clone()))
+            .map(|check| {
+                (
+                    check.status == CheckStatus::Fail,
+                    dyno_analyze::check_label(&check.check),
+                    check.detail.clone(),
+                )
+            })
             .collect();
         self.last_audit = Some(LastAudit { run: record.id.clone(), passed, doubts });
     }

@@ -65,7 +65,7 @@ fn acceptance_check_refuses_and_keeps_existing_data() {
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
     let refused = desk.dyno(&["check", "--accept", "--target", "sqlite:mine.db"]);
-    assert!(refused.code == 3 && refused.err.contains("without data of Dyno"), "{refused:#?}");
+    assert!(refused.code == 3 && refused.err.contains("contains no Dyno data"), "{refused:#?}");
     let again = desk.dyno(&[&["load"], &size[..]].concat());
     assert!(again.err.contains("already exists"), "{again:#?}");
 }

@@ -311,7 +311,7 @@ fn ramp_of_awr_reports_becomes_a_petal() {
     assert_eq!(sessions, [1, 2, 4, 8, 16]);
     let report_output = desk.dyno(&["report", "variant:nfs", "-o", "petal.html"]);
     assert!(
-        report_output.err.contains("At most 9,000 physical reads/s of 900 µs, with 8 sessions"),
+        report_output.err.contains("Highest throughput: 9,000 physical reads/s of 900 µs, with 8 sessions"),
         "{report_output:#?}"
     );
     let page = read(&desk, "petal.html");
@@ -365,7 +365,7 @@ fn imported_reports_are_compared_like_runs() {
     let (_, unsaid) = desk.json(&["trend", "tag:night"]);
     assert_eq!(unsaid["measure"], "logical_reads_per_s");
     let shown = desk.dyno(&["show", "last"]).out;
-    assert!(shown.contains("the source does not tell") && !shown.contains("closed loop"), "{shown}");
+    assert!(shown.contains("not stated by the source") && !shown.contains("closed loop"), "{shown}");
     assert!(
         !shown.contains("product's defaults") && !shown.contains("0 allowed"),
         "nothing is made up: {shown}"

@@ -58,7 +58,7 @@ fn imported_table_is_compared_and_suspect_units_are_reported() {
     assert_eq!(differences(&answer[0], "ops_per_s"), shown([("1", "-12.66"), ("2", "-12.97")]));
     let text = desk.dyno(&["compare", "variant:old", "variant:new"]).out;
     assert!(text.contains("-13.47") && text.contains("one run each: no verdict"), "{text}");
-    assert!(text.starts_with("answer: imported, not audited"), "{text}");
+    assert!(text.starts_with("summary: imported, not audited"), "{text}");
     for (file, begin) in [
         ("fs.html", "<!DOCTYPE html>"),
         ("fs.md", "# Comparison of variant:old, variant:new"),
@@ -88,8 +88,8 @@ fn imported_table_is_compared_and_suspect_units_are_reported() {
     assert_eq!(record["imported"]["line"], 6);
     assert_eq!((&record["status"], &record["imported"]["undated"]), (&"imported".into(), &true.into()));
     assert!(!shown.contains("valid") && shown.contains("imported, not audited"), "{shown}");
-    assert!(shown.contains("does not tell when it was measured"), "{shown}");
-    assert!(!shown.contains("product's defaults") && shown.contains("the source does not tell"), "{shown}");
+    assert!(shown.contains("time of measurement not stated by the source"), "{shown}");
+    assert!(!shown.contains("product's defaults") && shown.contains("not stated by the source"), "{shown}");
     assert!(text.contains("imported and not audited"), "a comparison says so: {text}");
     let md = desk.dyno(&["report", "variant:old", "variant:new", "--format", "md", "-o", "-"]).out;
     assert!(md.contains("Imported, not audited") && !md.contains("| valid |"), "{md}");

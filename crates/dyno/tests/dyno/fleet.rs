@@ -173,7 +173,7 @@ fn assert_judged_without_leader(site: &FleetSite, record: &Value) {
     assert!(shown.out.contains("failed") && shown.out.contains("controller was lost"), "{}", shown.out);
     let compared = site.desk.dyno(&["compare", "last", "last"]);
     assert!(
-        compared.out.contains("answer: invalid") && compared.out.contains("there is nothing to compare"),
+        compared.out.contains("summary: invalid") && compared.out.contains("nothing to compare"),
         "{compared:#?}"
     );
 }

@@ -113,7 +113,7 @@ fn oracle_commands_complete_from_check_to_drop() {
     let run = double.run_dyno(&[&run[..], &ROWS].concat());
     assert!(run.code == 0 && run.out.contains("commits"), "{run:#?}");
     let show = double.desk.dyno(&["show"]);
-    assert!(show.code == 0 && show.out.contains("second by second"), "{show:#?}");
+    assert!(show.code == 0 && show.out.contains("time series"), "{show:#?}");
     let report = double.desk.dyno(&["report"]);
     assert!(report.code == 0 && double.desk.file("report.html").exists(), "{report:#?}");
     let drop = double.run_dyno(&["drop", "--yes"]);

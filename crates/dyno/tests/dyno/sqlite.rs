@@ -42,7 +42,7 @@ fn sqlite_commands_complete_from_init_to_drop() {
     let list = desk.dyno(&["list"]);
     assert!(list.out.contains("valid"), "{}", list.out);
     let show = desk.dyno(&["show"]);
-    assert!(show.out.contains("second by second"), "{}", show.out);
+    assert!(show.out.contains("time series"), "{}", show.out);
     assert!(show.out.lines().all(|line| line.chars().count() <= 100), "{}", show.out);
 
     let refused = desk.dyno(&["drop"]);

@@ -1,4 +1,4 @@
-//! Sweeps, searches, soaks and A/B comparisons as a user runs them, on the embedded engine.
+//! Sweeps, searches, soaks and A/B tests as a user runs them, on the embedded engine.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ fn every_sweep_point_is_run_recorded_and_shown() {
     assert_eq!(record["part_of"]["kind"], "sweep");
     assert!(record["plan"]["sweep"].is_null(), "the plan of a run is that of one run");
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
-    assert_conclusion(&desk, "sweep", "at most ");
+    assert_conclusion(&desk, "sweep", "highest throughput: ");
     let again = desk.dyno(&["sweep", "--resume", "last"]);
     assert!(again.err.contains("no runs remain"), "{again:#?}");
 }
@@ -293,22 +293,22 @@ fn ab_sides_run_in_abba_order() {
     assert_eq!(ab_result["a"].as_array().unwrap().len(), 2);
     assert!(ab_result["comparison"].is_object(), "{ab_result}");
     let line = ab_result["line"].as_str().unwrap();
-    let conclusion = assert_conclusion(&desk, "A/B comparison", line);
+    let conclusion = assert_conclusion(&desk, "A/B test", line);
     assert_eq!(conclusion["figures"]["comparison"]["overall"], ab_result["comparison"]["overall"]);
     let name = ab_result["ab"].as_str().unwrap();
     let report = desk.dyno(&["report", name, "-o", "ab.html"]);
     // The answer is the verdict: the best run of one side would not be one.
     assert!(report.err.to_lowercase().contains(&line.to_lowercase()), "{line}: {report:#?}");
-    assert!(!report.err.contains("At most"), "{report:#?}");
+    assert!(!report.err.contains("Highest throughput"), "{report:#?}");
     let page = std::fs::read_to_string(desk.file("ab.html")).unwrap();
     assert!(page.contains("<th scope=\"col\">verdict</th>"), "the page holds the sides against each other");
     assert_eq!(dyno_report::embedded::records(&page).unwrap().len(), 4);
     let one_side = desk.dyno(&["report", &format!("{name}/a"), "-o", "a.html"]);
-    assert!(one_side.err.contains("Runs of an A/B comparison"), "{one_side:#?}");
+    assert!(one_side.err.contains("Runs of an A/B test"), "{one_side:#?}");
     let gate =
         ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
     let broken = desk.dyno(&quick_args(&gate));
-    assert!(broken.code == 1 && broken.err.contains("gates are broken"), "{broken:#?}");
+    assert!(broken.code == 1 && broken.err.contains("gates failed"), "{broken:#?}");
     let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
     assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
 }
@@ -358,7 +358,8 @@ fn report_page_is_imported_with_its_sweep_conclusion() {
     assert!(sweep_output.code == 0 || sweep_output.code == 1, "{sweep_output:#?}");
     // The answer precedes everything else.
     assert!(
-        sweep_output.out.find("answer: ").unwrap() < sweep_output.out.find("at most ").unwrap_or(usize::MAX),
+        sweep_output.out.find("summary: ").unwrap()
+            < sweep_output.out.find("highest throughput: ").unwrap_or(usize::MAX),
         "{sweep_output:#?}"
     );
     let (_, listed) = desk.json(&["list", "--sweeps"]);

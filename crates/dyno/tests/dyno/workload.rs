@@ -200,7 +200,11 @@ fn workload_check_works_without_a_target() {
     ] {
         assert!(output.out.contains(words), "{words}: {}", output.out);
     }
-    assert!(output.err.contains("with --target URL every statement is prepared there"), "{}", output.err);
+    assert!(
+        output.err.contains("add --target URL to prepare every statement on that server"),
+        "{}",
+        output.err
+    );
     let first = desk.json(&["workload", "check", "shop", "--draws", "30"]).1;
     assert_eq!(first["drawn"].as_array().map(Vec::len), Some(30));
     assert_eq!(first, desk.json(&["workload", "check", "shop", "--draws", "30"]).1);
@@ -221,7 +225,7 @@ fn faulty_workload_folder_is_reported_with_location() {
     desk.write("shop/pay.sql", "UPDATE shop_customers SET balance = :amuont");
     let unknown_name = desk.dyno(&["workload", "check", "shop"]);
     assert_eq!((unknown_name.code, unknown_name.out.as_str()), (2, ""), "{unknown_name:#?}");
-    let expected = "error: shop/pay.sql:1:37: unknown name amuont; did you mean amount?\n";
+    let expected = "error: shop/pay.sql:1:37: unknown parameter \"amuont\"; did you mean \"amount\"?\n";
     assert_eq!(unknown_name.err, expected);
     desk.write("shop/pay.sql", "SELECT 1");
     desk.write("shop/pay.mysq.sql", "SELECT 1");

@@ -28,7 +28,7 @@ fn audit_counts_are_explained_in_plain_words() {
         (
             fixture::postgres(),
             "logical_reads",
-            "640,000 rows of one block each touched, database counted 704,000 logical reads, 1.10 per row: remainder: index and catalog blocks",
+            "640,000 rows of one block each touched, database counted 704,000 logical reads, 1.10 per row (the excess is index and catalog blocks)",
         ),
         (
             fixture::postgres(),

@@ -129,6 +129,7 @@ fn sound() -> Vec<RunRecord> {
         distributed(),
         churned(|_| ()),
         requests,
+        super::database_report::with_report(1.0, 1.0),
     ]
 }
 
@@ -198,7 +199,7 @@ const OF_BOTH_SIDES: &[&str] = &[
 ];
 
 /// Checks that compare the database's counters with each other or with time.
-const OF_THE_SERVER: &[&str] = &["db_time", "others", "read_requests"];
+const OF_THE_SERVER: &[&str] = &["database_report", "db_time", "others", "read_requests"];
 
 /// Checks of the host's counters, with the database's and without.
 const OF_DEVICES: &[&str] = &["device_writes", "physical_reads"];

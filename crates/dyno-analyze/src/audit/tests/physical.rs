@@ -14,7 +14,7 @@ fn page_cache_share_of_reads_is_reported() {
     assert_eq!(check.status, Warn);
     assert_eq!(
         check.detail,
-        "database asked for 20,000 blocks (164 MB), vda read 600 times (4.92 MB): 97.0 % came from the operating system's page cache, so physical reads are not the storage's"
+        "database read 20,000 blocks (164 MB) from outside its cache; vda served 600 reads (4.92 MB): 97.0 % came from the operating system's page cache, so these physical reads do not measure storage"
     );
 }
 

@@ -20,7 +20,7 @@ fn audit_finds_manipulated_work() {
                 r.ops.remove("update");
             }),
         ),
-        ("mix", Warn, "more than chance", postgres(|r| ops(r, "update").count = 2_500)),
+        ("mix", Warn, "larger than chance", postgres(|r| ops(r, "update").count = 2_500)),
         ("mix", Fail, "requested 0 % updates", postgres(|r| asked(r, "update", 0))),
         (
             "series_sum",
@@ -83,7 +83,7 @@ fn audit_finds_manipulated_times() {
         (
             "littles_law",
             Pass,
-            "with a rate",
+            "at a requested rate",
             postgres(|r| {
                 window(r).busy_s = 3.0;
                 r.plan.workload.rate = Some(Rate(1_000.0));
@@ -225,12 +225,12 @@ fn cpu_time_used_by_other_programs_is_reported() {
         r.metrics.insert("others_cpu_pct".into(), dyno_record::Metric::Absent { absent });
     });
     check_cases(vec![
-        ("processor", Pass, "others 0.8 %, most of it sshd", postgres(|_| {})),
+        ("processor", Pass, "others 0.8 %, largest: sshd", postgres(|_| {})),
         ("processor", Pass, "others 20.0 %", shared(8.0, 20.0)),
         (
             "processor",
             Warn,
-            "99.5 % busy: the client 2.2 %, the database 12.7 %, others 84.5 %, most of it stress (76.0 %)",
+            "99.5 % busy: the client 2.2 %, the database 12.7 %, others 84.5 %, largest: stress (76.0 %)",
             shared(33.8, 39.8),
         ),
         ("processor", Warn, "others 7.5 %", shared(3.0, 38.0)),
@@ -318,7 +318,7 @@ fn audit_finds_manipulated_windows() {
     let moved = "table dyno.rows_1 has 20 of 30 neighbouring keys in neighbouring blocks".to_owned();
     check_cases(vec![
         ("data", Warn, "20 of 30", postgres(|r| r.targets[0].data_note = Some(moved))),
-        ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),
+        ("sessions", Fail, "4 planned, 3 started", postgres(|r| r.gate.sessions = 3)),
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
         ("edges", Fail, "is unknown", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "follow from their content", postgres(|r| hold(r, 0.9))),

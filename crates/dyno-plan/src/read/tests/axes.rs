@@ -97,7 +97,7 @@ fn invalid_axes_error_gives_location_and_allowed_values() {
         assert_error(&format!("[sweep]\n{text}"), &[], start, words);
     }
     assert_error("", &["sweep.fly=1"], "--set sweep.fly: unknown key", &["sessions"]);
-    assert_error("", &["sweep.update_pct=1,x"], "--set sweep.workload.update_pct=x: not a whole number", &[]);
+    assert_error("", &["sweep.update_pct=1,x"], "--set sweep.workload.update_pct=x: not an integer", &[]);
     assert_error("", &["sweep.update_pct="], "--set sweep.workload.update_pct: an axis with 0 values", &[]);
 }
 

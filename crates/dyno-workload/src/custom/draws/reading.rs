@@ -11,7 +11,7 @@ use super::null::Null;
 use crate::custom::expr::Expr;
 use crate::custom::fault::{SourceText, WorkloadError};
 use crate::custom::folder::WorkloadFolder;
-use crate::custom::names::{NAME, is_name, meant, shown};
+use crate::custom::names::{NAME, is_name, shown, similar_name};
 use crate::custom::scale::{DATA_SEED, SCALE};
 use crate::custom::table::{TomlItem, TomlTable, WrittenNumber};
 use crate::custom::value::HeldValue;
@@ -50,10 +50,22 @@ impl Names {
         text: &SourceText,
         at: usize,
     ) -> Result<u16, WorkloadError> {
-        self.slot(name).ok_or_else(|| {
-            let problem = format!("unknown name {}", shown(name));
-            text.fault(at, problem, self.way_out(name))
-        })
+        self.slot(name).ok_or_else(|| self.unknown("name", name, text, at))
+    }
+
+    /// The slot of the parameter `name` of a statement, which is at byte `at` of `text`.
+    pub(in crate::custom) fn find_parameter(
+        &self,
+        name: &str,
+        text: &SourceText,
+        at: usize,
+    ) -> Result<u16, WorkloadError> {
+        self.slot(name).ok_or_else(|| self.unknown("parameter", name, text, at))
+    }
+
+    fn unknown(&self, kind: &str, name: &str, text: &SourceText, at: usize) -> WorkloadError {
+        let problem = format!("unknown {kind} \"{}\"", shown(name));
+        text.fault(at, problem, self.way_out(name))
     }
 
     /// Offset of a read column's text in a session's buffer; `None` if `slot` is not a column.
@@ -63,12 +75,12 @@ impl Names {
     }
 
     fn way_out(&self, name: &str) -> String {
-        match meant(
-            name,
-            self.all.iter().map(String::as_str).filter(|known| !Constants::NAMES.contains(known)),
-        ) {
-            none if none.is_empty() => format!("draw it: `{} = {{ … }}` in [draw]", shown(name)),
-            hint => hint,
+        let names = self.all.iter().map(String::as_str);
+        let known: Vec<&str> = names.filter(|known| !Constants::NAMES.contains(known)).collect();
+        match similar_name(name, &known) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None if known.is_empty() => format!("draw it: `{} = {{ … }}` in [draw]", shown(name)),
+            None => format!("available: {}", known.join(", ")),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(in crate::custom) fn classify_statement(
         "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => {
             let hint = "remove it: Dyno begins and ends transactions; `commit`, `isolation` and a step with \
                         `rollback` control them";
-            Err(text.fault(begin, "a statement about transactions", hint))
+            Err(text.fault(begin, "transaction control statement (BEGIN, COMMIT, …)", hint))
         }
         "CREATE" | "DROP" | "ALTER" | "TRUNCATE" | "ANALYZE" | "CHECKPOINT" => Ok(StatementEffect::Defines),
         "GRANT" | "REVOKE" | "VACUUM" => {

@@ -137,7 +137,7 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
         comment(&mut text, "");
         picked.notes.iter().for_each(|note| comment(&mut text, &format!("Of the source: {note}")));
     }
-    let about = quoted(&format!("The heaviest statements of {}", spelled(&picked.source, WORDS_MAX)));
+    let about = quoted(&format!("The top statements of {}", spelled(&picked.source, WORDS_MAX)));
     let _ = writeln!(text, "\nversion = 1\nname = {}\nabout = {about}", quoted(name));
     if !writers.is_empty() {
         text.push_str("# writes = true\n");

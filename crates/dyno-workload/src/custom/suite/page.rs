@@ -12,7 +12,7 @@ pub struct Test {
     pub id: String,
     /// The component that it tests: `cpu`, `storage`.
     pub group: String,
-    /// Its title in a few words: `Whole numbers`.
+    /// Its title in a few words: `Integer arithmetic`.
     pub title: String,
     /// What it stresses, as the end of a sentence.
     pub stresses: String,

@@ -129,8 +129,8 @@ fn test(item: &TomlItem<'_>, top: &TomlTable<'_>, workload: Option<&str>) -> Res
     let (units, are_units_scaled) = either("units").map_or(Ok((1, false)), |item| units(&item))?;
     Ok(Test {
         group: needed("group", "\"cpu\"")?,
-        title: needed("title", "\"Whole numbers\"")?,
-        stresses: needed("stresses", "\"the processor with whole numbers\"")?,
+        title: needed("title", "\"Integer arithmetic\"")?,
+        stresses: needed("stresses", "\"the processor with integers\"")?,
         unit: text("unit")?.map_or_else(|| UNIT.to_owned(), |unit| unit.letters.to_string()),
         units,
         are_units_scaled,

@@ -156,7 +156,7 @@ fn invalid_column_definitions_are_located() {
         ),
         (
             of_column("{ type = \"integer\", expr = \"rows\" }"),
-            "w/workload.toml:5:33: unknown name rows; did you mean row?",
+            "w/workload.toml:5:33: unknown name \"rows\"; did you mean \"row\"?",
         ),
     ]);
     check(&[(

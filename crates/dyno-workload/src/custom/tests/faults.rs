@@ -215,7 +215,7 @@ fn invalid_draw_definitions_are_located() {
             of_draw("{ uniform = [1, 2], per = \"row\" }"),
             "w/workload.toml:3:31: draw.x.per: \"row\" is not known; run, session, transaction, repeat or statement",
         ),
-        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: unknown name b; available: x"),
+        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: unknown name \"b\"; available: x"),
         (of_draw("{ expr = \"x + 1\" }"), "w/workload.toml:3:5: draw.x: depends on itself; see x → x"),
         (
             of_draw("{ uniform = [1, 2] }\ny = { expr = \"x\", per = \"session\" }"),
@@ -317,8 +317,8 @@ fn faulty_transactions_are_reported_with_location() {
         ),
         (
             of_transaction("sql = \"a.sql\"\nsteps = [{ run = \"two\" }]"),
-            "w/a.sql:1:1: a statement without a name, but the steps run statements by name; write `-- name: \
-             …` before it and run that in a step",
+            "w/a.sql:1:1: unnamed statement: the steps refer to statements by name; add `-- name: …` before \
+             it and a step that runs it",
         ),
         (
             of_transaction("steps = [{ sql = \"SELECT 1\", rows = [2, 1] }]"),
@@ -384,12 +384,12 @@ fn faulty_sql_statements_are_reported_with_location() {
             "w/t.sql:1:1: a backslash outside of quotes is not SQL; remove commands of psql or mysql: only \
              SQL is sent",
         ),
-        (of_sql("SELECT :xx"), "w/t.sql:1:8: unknown name xx; available: x, y"),
-        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: unknown name z; available: x, y"),
+        (of_sql("SELECT :xx"), "w/t.sql:1:8: unknown parameter \"xx\"; available: x, y"),
+        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: unknown parameter \"z\"; available: x, y"),
         (
             of_sql("BEGIN; SELECT 1; COMMIT"),
-            "w/t.sql:1:1: a statement about transactions; remove it: Dyno begins and ends transactions; \
-             `commit`, `isolation` and a step with `rollback` control them",
+            "w/t.sql:1:1: transaction control statement (BEGIN, COMMIT, …); remove it: Dyno begins and ends \
+             transactions; `commit`, `isolation` and a step with `rollback` control them",
         ),
         (
             of_sql("CREATE TABLE t (a INT)"),
@@ -455,7 +455,7 @@ fn workload_without_sql_for_an_engine_is_refused() {
     assert_eq!(custom_workload.engines().collect::<Vec<_>>(), ["mysql"]);
     // A variant is read and checked even if it is not used.
     let wrong = fault_of_variant(main, "SELECT :y");
-    assert_eq!(wrong, "w/t.mysql.sql:1:8: unknown name y; draw it: `y = { … }` in [draw]");
+    assert_eq!(wrong, "w/t.mysql.sql:1:8: unknown parameter \"y\"; draw it: `y = { … }` in [draw]");
 }
 
 fn fault_of_variant(main: &str, sql: &str) -> String {

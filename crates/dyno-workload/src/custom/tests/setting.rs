@@ -140,7 +140,7 @@ fn set_sleep_and_transaction_step_errors_are_located() {
             "{ set = \"y\", expr = \"x + 1\" }",
             "9:22: x is not a number; name a number, or a number that a step reads",
         ),
-        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: unknown name z; available: n, w, x, y"),
+        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: unknown name \"z\"; available: n, w, x, y"),
         (
             "{ set = \"y\", expr = \"y + 1\" }",
             "9:22: y is not read before; read it in a step before this one",

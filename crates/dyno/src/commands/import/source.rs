@@ -33,7 +33,10 @@ impl ImportFile {
     pub(in crate::commands) fn open(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
         let cannot = |error: std::io::Error| {
-            usage(format!("{name} cannot be read: {error}"), "name a file of comma-separated values")
+            usage(
+                format!("{name} cannot be read: {error}"),
+                "give the path of a CSV table, a tool's log or a Dyno report",
+            )
         };
         let file = File::open(path).map_err(cannot)?;
         if file.metadata().map_err(cannot)?.is_file() {

@@ -1,4 +1,4 @@
-//! `dyno import-metrics`: adds a cloud's database metrics to a run.
+//! `dyno import-metrics`: adds a cloud provider's database metrics to a run.
 
 mod columns;
 mod read;

@@ -1,4 +1,4 @@
-//! `dyno import-statements`: drafts a workload from the heaviest statements that a database has seen.
+//! `dyno import-statements`: drafts a workload from the top statements that a database has executed.
 
 mod output;
 mod report;

@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::exit::Exit;
 
 pub(super) fn run(args: &ProveWindow, talk: &Console) -> anyhow::Result<Exit> {
-    talk.say("driving a scripted database, some 30 short runs");
+    talk.say("running about 30 short runs against a scripted database");
     let figures = dyno_drive::prove::window().map_err(dyno_campaign::Error::from)?;
     let wrong = figures.iter().filter(|figure| !figure.proved()).count();
     talk.json(&as_json(&figures, wrong == 0))?;
@@ -35,10 +35,10 @@ fn verdict(figures: &[ProofFigure], wrong: usize) -> String {
     }
 }
 
-/// One line for each scene, in order.
+/// One line for each scenario, in order.
 fn scenes(figures: &[ProofFigure]) -> TextTable {
     let mut table = TextTable::new(vec![
-        TextColumn::text("scene"),
+        TextColumn::text("scenario"),
         TextColumn::figures("operations", ""),
         TextColumn::figures("figures", ""),
         TextColumn::figures("equal", ""),
@@ -60,7 +60,7 @@ fn scenes(figures: &[ProofFigure]) -> TextTable {
 
 fn table(figures: &[&ProofFigure]) -> TextTable {
     let mut table = TextTable::new(vec![
-        TextColumn::text("scene"),
+        TextColumn::text("scenario"),
         TextColumn::text("figure"),
         TextColumn::figures("scripted", ""),
         TextColumn::figures("recorded", ""),

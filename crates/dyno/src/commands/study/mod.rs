@@ -40,7 +40,7 @@ fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
         let piece = PIECES.iter().find(|(piece, _)| piece == name).map(|(_, text)| *text);
         let text = ReadyStudy::find(name).map(|study| study.text).or(piece);
         let text = text.ok_or_else(|| {
-            usage(format!("unknown ready study or shell piece {name:?}"), "`dyno study list` shows all")
+            usage(format!("unknown ready study or helper script {name:?}"), "`dyno study list` shows all")
         })?;
         talk.print_raw(text)?;
         return Ok(Exit::Done);
@@ -59,7 +59,7 @@ fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
     let pieces: Vec<&str> = PIECES.iter().map(|(name, _)| *name).collect();
     talk.json(&json!({ "studies": all, "pieces": pieces }))?;
     talk.show(&table.render(&talk.style()))?;
-    talk.say(&format!("shell pieces: {}; --show NAME prints a study or a piece", pieces.join(", ")));
+    talk.say(&format!("helper scripts: {}; --show NAME prints a study or a script", pieces.join(", ")));
     Ok(Exit::Done)
 }
 

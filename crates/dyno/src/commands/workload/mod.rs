@@ -55,7 +55,7 @@ pub(super) fn check(common: &CommonArgs, args: &CheckWorkload, talk: &Console) -
     }
     talk.json(&as_json(&workload, &engine, &drawn, &tried).map_err(PlanErrors::from)?)?;
     if plan.is_none() {
-        talk.say("with --target URL every statement is prepared there");
+        talk.say("add --target URL to prepare every statement on that server");
     }
     Ok(if tried.iter().any(|one| !one.refused.is_empty()) { Exit::Failed } else { Exit::Done })
 }

@@ -42,7 +42,9 @@ pub(super) fn describe_workload(
     }
     if !drawn.is_empty() {
         let (number, rows) = RETURNED;
-        let title = format!("sample values, assuming that each number read is {number}, and rows {rows}");
+        let title = format!(
+            "sample values (each value read from the database is taken as {number}, each row count as {rows})"
+        );
         let _ = write!(out, "\n{}\n", style.paint(Paint::Head, &title));
         drawn.iter().for_each(|one| out.push_str(&sample(one)));
     }
@@ -52,7 +54,7 @@ pub(super) fn describe_workload(
 fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError> {
     let about =
         if workload.about().is_empty() { String::new() } else { format!(": {}", clean(workload.about())) };
-    let writes = if workload.writes() { "It writes." } else { "It only reads." };
+    let writes = if workload.writes() { "Read-write." } else { "Read-only." };
     let deck = workload
         .deck()
         .map(|cards| format!(" Each group of {} transactions contains the exact mix.", count(cards)));
@@ -74,13 +76,13 @@ fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError
     };
     let (chosen, usual) = (options(false), options(true));
     let mut options = String::new();
-    for (what, those) in [("Options", chosen), ("Options as usual", usual)] {
+    for (what, those) in [("Options", chosen), ("Default options", usual)] {
         if !those.is_empty() {
             let _ = writeln!(options, "{what}: {those}");
         }
     }
     Ok(format!(
-        "{}{about}\n{note}{options}{writes} {} to set it up, {} to drop it, {}.{}\n",
+        "{}{about}\n{note}{options}{writes} {} in setup, {} in drop, {}.{}\n",
         clean(workload.name()),
         counted("statement", setup.len()),
         counted("statement", drop.len()),
@@ -93,19 +95,19 @@ fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError
 fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
     let mut table = TextTable::new(vec![
         TextColumn::text("transaction"),
-        TextColumn::figures("how often", ""),
+        TextColumn::figures("share", ""),
         TextColumn::figures("statements", ""),
         TextColumn::figures("round trips", ""),
         TextColumn::text("commits"),
         TextColumn::text("isolation"),
         TextColumn::figures("retries", "").droppable(),
-        TextColumn::text("rest").droppable(),
+        TextColumn::text("think time").droppable(),
     ]);
     for one in transactions {
         let commits = match (one.commits_each, one.writes) {
-            (_, false) if one.commits_each => "none: it reads",
+            (_, false) if one.commits_each => "none (read-only)",
             (true, _) => "each statement",
-            (false, _) => "at its end",
+            (false, _) => "at the end",
         };
         table.row([
             TextCell::from(one.name.as_str()),
@@ -113,7 +115,7 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
             count(one.statements.len() as u64).into(),
             trips_words(one).into(),
             commits.into(),
-            one.isolation.unwrap_or("the platform's").to_lowercase().into(),
+            one.isolation.unwrap_or("platform default").to_lowercase().into(),
             if one.retries == 0 { "–".into() } else { count(u64::from(one.retries)).into() },
             rest_words(one).into(),
         ]);
@@ -145,7 +147,7 @@ fn trips((least, most): (u64, Option<u64>)) -> String {
 
 fn rest_words(transaction: &DescribedTransaction) -> String {
     let behind = match transaction.think_is_mean {
-        true => format!("{} in the mean", TimeSpan(transaction.think.0)),
+        true => format!("mean {}", TimeSpan(transaction.think.0)),
         false => rest(transaction.think),
     };
     match transaction.keying.is_zero() {
@@ -189,10 +191,10 @@ fn statements(transaction: &DescribedTransaction, style: &Style) -> String {
 
 fn draw_table(draws: &[DescribedDraw], style: &Style) -> String {
     let mut table = TextTable::new(vec![
-        TextColumn::text("draw"),
+        TextColumn::text("generator"),
         TextColumn::text("type"),
-        TextColumn::text("once per"),
-        TextColumn::text("how"),
+        TextColumn::text("scope"),
+        TextColumn::text("definition"),
     ]);
     for draw in draws {
         table.row([

@@ -25,7 +25,7 @@ fn assert_others_are_named(record: &Value) {
     let processor = find_check(record, "processor");
     assert_eq!(processor["status"], "warn", "{processor}");
     let words = processor["detail"].as_str().unwrap();
-    assert!(words.contains(", most of it "), "{words}");
+    assert!(words.contains(", largest: "), "{words}");
     assert!(record["metrics"]["others_cpu_pct"]["value"].as_f64().unwrap() > 5.0, "{record}");
     assert!(record["hosts"][0]["counters"]["others.sh.cpu_s"].as_f64().unwrap() > 0.0);
 }

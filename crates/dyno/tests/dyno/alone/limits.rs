@@ -88,7 +88,7 @@ fn throttled_log_device_is_named_as_commit_limit() {
     ];
     assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &updates].concat())));
     let limit = limit(&desk);
-    assert!(limit.starts_with("limited by the commits: "), "{limit}");
+    assert!(limit.starts_with("limited by commits: "), "{limit}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of each shell piece of studies.
+//! Tests of each helper script of studies.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
