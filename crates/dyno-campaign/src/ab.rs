@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
 use crate::campaign_context::CampaignContext;
-use crate::compare::{ComparisonResult, Judge};
+use crate::compare::{ComparisonResult, ComparisonSettings};
 use crate::error::Error;
 use crate::event::{CampaignEvent, RunEnded, Warning};
 use crate::ready::PreparedCampaign;
@@ -30,17 +30,17 @@ pub struct AbSidePlan {
 /// # Errors
 /// The target does not fit the plan, or the repository fails.
 pub fn ab(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     sides: [AbSidePlan; 2],
     pairs: u32,
-    judge: &Judge,
+    judge: &ComparisonSettings,
 ) -> Result<(CampaignOutcome, Option<ComparisonResult>), Error> {
     let side_plans = sides.each_ref().map(|side| side.plan.clone());
     if side_plans[0].data != side_plans[1].data {
-        lead.emit(CampaignEvent::Warning(Warning::SidesDiffer));
+        ctx.emit(CampaignEvent::Warning(Warning::SidesDiffer));
     }
     let loading = DataLoadPolicy::AsNeeded { replaceable: &side_plans, replace: false };
-    let ready = PreparedCampaign::new(lead, side_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+    let ready = PreparedCampaign::new(ctx, side_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
     let frame = CampaignSpec {
         planned: Some(pairs * 2),
         axes: vec![("side".to_owned(), "side".len())],
@@ -147,7 +147,7 @@ struct Ab<'a> {
     /// Side and pair of each run, in order.
     turns: Vec<(usize, u32)>,
     finished_runs: usize,
-    judge: &'a Judge,
+    judge: &'a ComparisonSettings,
     /// The comparison; absent unless both sides have valid runs.
     answer: Option<ComparisonResult>,
 }

@@ -15,7 +15,7 @@ use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// The acceptance report of one target.
 #[derive(Debug, Clone)]
-pub struct Accepted {
+pub struct TargetAcceptance {
     /// The target's URL, without a password.
     pub url: String,
     /// The acceptance steps and their verdicts.
@@ -30,11 +30,11 @@ pub struct Accepted {
 /// # Errors
 /// A target cannot be reached or already holds Dyno's data; or the user cancelled, after the schemas were
 /// dropped.
-pub fn accept(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Accepted>, Error> {
-    consent::tell(lead, plan);
-    let targets = ReachedTargets::reach(lead, plan)?;
-    lead.emit(CampaignEvent::Reached);
-    let _locks = targets.lock(LockPurpose::Load, lead)?;
+pub fn accept(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<TargetAcceptance>, Error> {
+    consent::tell(ctx, plan);
+    let targets = ReachedTargets::reach(ctx, plan)?;
+    ctx.emit(CampaignEvent::Reached);
+    let _locks = targets.lock(LockPurpose::Load, ctx)?;
     let urls = plan.target.all();
     let own_url = |reached: &ReachedTarget| {
         let place = targets.all.iter().position(|one| std::ptr::eq(one, reached));
@@ -43,32 +43,32 @@ pub fn accept(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Accepted>, 
     targets
         .holders()?
         .into_iter()
-        .map(|reached| accept_target(lead, plan, reached, own_url(reached)))
+        .map(|reached| accept_target(ctx, plan, reached, own_url(reached)))
         .collect()
 }
 
 fn accept_target(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     reached: &ReachedTarget,
     url: &TargetUrl,
-) -> Result<Accepted, Error> {
+) -> Result<TargetAcceptance, Error> {
     let plan = acceptance::small_plan(plan);
     let target = reached.target.as_ref();
     // Behind a connection pooler, the server's own names count.
     let server_url = plan.target.observe_url.as_ref().unwrap_or(url);
-    let engine = lead.engines.of(server_url)?;
+    let engine = ctx.engines.of(server_url)?;
     let scope = AcceptanceScope {
         target,
         identity: &reached.identity,
         plan: &plan,
-        commits: &commits(lead, target),
-        protocols: protocols(lead, target),
+        commits: &commits(ctx, target),
+        protocols: protocols(ctx, target),
         is_server: engine.spec.is_server(),
         has_own_reports: engine.spec.awr,
         all_grants: &(engine.grants)(server_url),
-        cancel: &lead.cancel,
-        began: &|number, title| lead.emit(CampaignEvent::AcceptanceStep(number, title.to_owned())),
+        cancel: &ctx.cancel,
+        began: &|number, title| ctx.emit(CampaignEvent::AcceptanceStep(number, title.to_owned())),
     };
     let outcome = reached.named(acceptance::accept(&scope))?;
     let verdict = outcome.steps.iter().map(|step| step.verdict).max();
@@ -85,5 +85,5 @@ fn accept_target(
     let names = [Some(url), plan.target.observe_url.as_ref()];
     let mask = AcceptanceMask::new(names.into_iter().flatten(), &reached.identity);
     let masked = mask.apply(&acceptance);
-    Ok(Accepted { url: target.url(), acceptance, masked })
+    Ok(TargetAcceptance { url: target.url(), acceptance, masked })
 }

@@ -46,7 +46,7 @@ const METRICS: [(&str, Unit, &str, f64); 25] = [
 
 /// What a report that the database wrote about a window says; absent where it has no text of its own, and with
 /// a warning where it cannot be read.
-pub(crate) fn read(report: &OwnReport, lead: &CampaignContext<'_>) -> Option<DatabaseReport> {
+pub(crate) fn read(report: &OwnReport, ctx: &CampaignContext<'_>) -> Option<DatabaseReport> {
     if !report.file_ending.ends_with(".html") {
         return None;
     }
@@ -59,7 +59,7 @@ pub(crate) fn read(report: &OwnReport, lead: &CampaignContext<'_>) -> Option<Dat
         }),
         Err(error) => {
             let why = format!("{} cannot be read: {error}", report.name);
-            lead.emit(CampaignEvent::Warning(Warning::NoOwnReport(why)));
+            ctx.emit(CampaignEvent::Warning(Warning::NoOwnReport(why)));
             None
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn has_bulk_load(workloads: &[Arc<CustomWorkload>]) -> bool {
 /// # Errors
 /// The database refuses it, or the engine does not support such tables.
 pub(crate) fn empty_tables(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     workloads: &[Arc<CustomWorkload>],
 ) -> Result<(), Error> {
@@ -37,7 +37,7 @@ pub(crate) fn empty_tables(
         }
         made.push(workload.name());
         for reached in &targets.all {
-            lead.emit(CampaignEvent::EmptyingTable);
+            ctx.emit(CampaignEvent::EmptyingTable);
             reached.named(described::make_empty(reached.target.as_ref(), workload))?;
         }
     }
@@ -50,7 +50,7 @@ pub(crate) fn empty_tables(
 /// # Errors
 /// Errors are stored in the record; none is returned.
 pub(crate) fn finish_bulk_load(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     workloads: &[Arc<CustomWorkload>],
     measured: &mut RunRecord,
@@ -59,7 +59,7 @@ pub(crate) fn finish_bulk_load(
         return Ok(());
     };
     for_each_bulk_load(targets, workloads, |reached, custom_workload| {
-        lead.emit(CampaignEvent::SettlingLoad);
+        ctx.emit(CampaignEvent::SettlingLoad);
         let target: &dyn Target = reached.target.as_ref();
         described::complete_bulk_load(target, custom_workload, loaded);
         Ok(())

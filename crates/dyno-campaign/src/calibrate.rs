@@ -14,8 +14,8 @@ use crate::targets::ReachedTargets;
 ///
 /// # Errors
 /// The target cannot be reached, is on another machine, or does not report its data folder.
-pub fn folder(lead: &CampaignContext<'_>, plan: &Plan) -> Result<PathBuf, Error> {
-    let targets = ReachedTargets::reach(lead, plan)?;
+pub fn folder(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<PathBuf, Error> {
+    let targets = ReachedTargets::reach(ctx, plan)?;
     let first = targets.all.first().map(|reached| &reached.identity);
     let local_data_path =
         first.filter(|identity| identity.same_host).and_then(|identity| identity.data_path.as_ref());
@@ -47,8 +47,8 @@ pub fn store(repository: &Repository, record: &mut RunRecord) -> Result<(), Erro
 ///
 /// # Errors
 /// The repository cannot be read.
-pub(crate) fn stored_calibrations(lead: &CampaignContext<'_>) -> Result<Vec<RunRecord>, Error> {
-    let repository = Repository::open(&repository_path(lead.repository.as_deref())?)?;
+pub(crate) fn stored_calibrations(ctx: &CampaignContext<'_>) -> Result<Vec<RunRecord>, Error> {
+    let repository = Repository::open(&repository_path(ctx.repository.as_deref())?)?;
     let filter = Filter { engine: Some(COMPONENT.to_owned()), ..Filter::default() };
     let mut calibrations = Vec::new();
     for run in repository.list(&filter)? {

@@ -150,9 +150,9 @@ impl Campaign<'_> {
         course: &mut dyn CampaignStrategy,
     ) -> Result<Option<String>, Error> {
         let CampaignSpec { kind, axes, sides, points, pause, resumed, failures_max, .. } = frame;
-        let (lead, id, plan) = (self.ready.lead, self.outcome.id.clone(), self.ready.plan.clone());
+        let (ctx, id, plan) = (self.ready.ctx, self.outcome.id.clone(), self.ready.plan.clone());
         let skips = course.can_skip_points();
-        lead.emit(CampaignEvent::Begun(Box::new(CampaignBegun {
+        ctx.emit(CampaignEvent::Begun(Box::new(CampaignBegun {
             id,
             kind,
             plan,
@@ -166,7 +166,7 @@ impl Campaign<'_> {
             let Some(part) = record.part_of.clone() else { continue };
             number += 1;
             let record = Some(Arc::new(record));
-            lead.emit(CampaignEvent::Ended(RunEnded { number, part, record, failed: None, skipped: false }));
+            ctx.emit(CampaignEvent::Ended(RunEnded { number, part, record, failed: None, skipped: false }));
         }
         let earlier = number;
         while let Some(turn) = course.next()? {
@@ -186,17 +186,17 @@ impl Campaign<'_> {
             let (all_s, rest_s) = (seconds(0), seconds(1));
             let total_runs = left.as_ref().map(|left| number + left.len() as u32);
             number += 1;
-            lead.emit(CampaignEvent::Next(NextRun {
+            ctx.emit(CampaignEvent::Next(NextRun {
                 number,
                 total: total_runs,
                 part: part.clone(),
                 all_s,
                 rest_s,
             }));
-            lead.steer.begin();
+            ctx.steer.begin();
             let mut finished_run = self.run(number, &turn.plan, part)?;
-            finished_run.skipped = skips && lead.steer.is_skipping() && !lead.cancel.is_cancelled();
-            lead.emit(CampaignEvent::Ended(finished_run.clone()));
+            finished_run.skipped = skips && ctx.steer.is_skipping() && !ctx.cancel.is_cancelled();
+            ctx.emit(CampaignEvent::Ended(finished_run.clone()));
             let learnt = match finished_run.is_stopped() {
                 true => Err("stopped".to_owned()),
                 false => course.on_run_ended(&turn, &finished_run),
@@ -206,7 +206,7 @@ impl Campaign<'_> {
                 course.skip_point(&turn);
             }
             match learnt {
-                Ok(event) => event.into_iter().for_each(|event| lead.emit(event)),
+                Ok(event) => event.into_iter().for_each(|event| ctx.emit(event)),
                 Err(why) => return Ok(Some(why)),
             }
         }
@@ -234,16 +234,16 @@ impl Campaign<'_> {
         });
         self.durations.note(plan, began.elapsed());
         let mut finished_run = RunEnded { number, part, record: None, failed: None, skipped: false };
-        let came_to = match measured {
+        let run_status = match measured {
             Ok((record, hook)) => {
                 let status = record.status;
                 finished_run.record = Some(record);
                 hook.map_or(status, |error| {
-                    ready.lead.emit(CampaignEvent::Hook(HookEvent::FailedAfterRun(error.to_string())));
+                    ready.ctx.emit(CampaignEvent::Hook(HookEvent::FailedAfterRun(error.to_string())));
                     Status::Failed
                 })
             }
-            Err(error) if ready.lead.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
+            Err(error) if ready.ctx.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
                 Status::Interrupted
             }
             // The repository would refuse later runs, too.
@@ -253,37 +253,37 @@ impl Campaign<'_> {
                 Status::Failed
             }
         };
-        let came_to = match came_to {
+        let run_status = match run_status {
             // The user skipped this point; the campaign continues.
-            Status::Interrupted if !ready.lead.cancel.is_cancelled() && ready.lead.steer.is_skipping() => {
+            Status::Interrupted if !ready.ctx.cancel.is_cancelled() && ready.ctx.steer.is_skipping() => {
                 Status::Valid
             }
-            came_to => came_to,
+            run_status => run_status,
         };
         let is_failure =
-            finished_run.record.as_ref().map_or(came_to, |record| record.status) == Status::Failed;
+            finished_run.record.as_ref().map_or(run_status, |record| record.status) == Status::Failed;
         self.outcome.failed += u32::from(is_failure);
-        self.failures_in_row = if came_to == Status::Failed { self.failures_in_row + 1 } else { 0 };
-        self.outcome.worst = worse(self.outcome.worst, came_to);
+        self.failures_in_row = if run_status == Status::Failed { self.failures_in_row + 1 } else { 0 };
+        self.outcome.worst = worse(self.outcome.worst, run_status);
         Ok(finished_run)
     }
 
     /// Waits while the campaign is paused; returns false if it was cancelled.
     fn wait_while_paused(&self) -> bool {
-        let lead = self.ready.lead;
-        if lead.steer.is_paused() && !lead.cancel.is_cancelled() {
-            lead.emit(CampaignEvent::Paused(true));
-            while lead.steer.is_paused() && !lead.cancel.is_cancelled() {
+        let ctx = self.ready.ctx;
+        if ctx.steer.is_paused() && !ctx.cancel.is_cancelled() {
+            ctx.emit(CampaignEvent::Paused(true));
+            while ctx.steer.is_paused() && !ctx.cancel.is_cancelled() {
                 std::thread::sleep(LOOK);
             }
-            lead.emit(CampaignEvent::Paused(false));
+            ctx.emit(CampaignEvent::Paused(false));
         }
-        !lead.cancel.is_cancelled()
+        !ctx.cancel.is_cancelled()
     }
 
     /// Waits for `pause`; returns false if the campaign was cancelled.
     fn rest_unless_cancelled(&self, pause: Duration) -> bool {
-        let (until, cancel) = (Instant::now() + pause, &self.ready.lead.cancel);
+        let (until, cancel) = (Instant::now() + pause, &self.ready.ctx.cancel);
         while !cancel.is_cancelled() && Instant::now() < until {
             std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
         }
@@ -302,7 +302,7 @@ impl Campaign<'_> {
         let state = if ended.done { SweepState::Done } else { SweepState::Interrupted };
         ready.repository.end_sweep(&ended.id, state)?;
         if let Err(error) = ready.after_all() {
-            ready.lead.emit(CampaignEvent::Hook(HookEvent::FailedAtEnd(error.to_string())));
+            ready.ctx.emit(CampaignEvent::Hook(HookEvent::FailedAtEnd(error.to_string())));
             if ended.worst == Status::Valid {
                 ended.worst = Status::Failed;
             }

@@ -37,10 +37,10 @@ impl Checked {
 ///
 /// # Errors
 /// A target cannot be reached, or it is read-only and the plan writes.
-pub fn check(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
-    consent::tell(lead, plan);
-    let targets = ReachedTargets::reach(lead, plan)?;
-    let customs = custom_workloads::read_workloads(plan, lead.engines.specs)?;
+pub fn check(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+    consent::tell(ctx, plan);
+    let targets = ReachedTargets::reach(ctx, plan)?;
+    let customs = custom_workloads::read_workloads(plan, ctx.engines.specs)?;
     targets.refuse_writes(&targets.first().needs(plan, &customs))?;
     let mut checked_targets = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
@@ -51,10 +51,10 @@ pub fn check(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Er
             Some(_) if targets.is_several() || !needs.uses_test_tables() => needs.on_read_only_target(),
             _ => needs,
         };
-        let mut advice = reached.named(findings(lead, plan, at, reached, &needs, &customs))?;
-        advice.extend(hosts::check_host(lead, plan, at, reached));
+        let mut advice = reached.named(findings(ctx, plan, at, reached, &needs, &customs))?;
+        advice.extend(hosts::check_host(ctx, plan, at, reached));
         if at == 0 {
-            advice.push(check_repository(lead));
+            advice.push(check_repository(ctx));
             advice.extend(check_processors(
                 plan.sessions(),
                 reached.identity.same_host && plan.observe.hosts.is_empty(),
@@ -69,15 +69,15 @@ pub fn check(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Er
 ///
 /// # Errors
 /// A target cannot be reached, or already holds Dyno's data.
-pub fn check_deep(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
-    consent::tell(lead, plan);
-    let targets = ReachedTargets::reach(lead, plan)?;
-    let _locks = targets.lock(LockPurpose::Load, lead)?;
-    lead.emit(CampaignEvent::CheckingDeeply);
+pub fn check_deep(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+    consent::tell(ctx, plan);
+    let targets = ReachedTargets::reach(ctx, plan)?;
+    let _locks = targets.lock(LockPurpose::Load, ctx)?;
+    ctx.emit(CampaignEvent::CheckingDeeply);
     let check_target = |reached: &ReachedTarget| {
         let advice = {
             let target = reached.target.as_ref();
-            let (commits, protocols) = (commits(lead, target), protocols(lead, target));
+            let (commits, protocols) = (commits(ctx, target), protocols(ctx, target));
             reached.named(conformance::check(target, plan.data.block_size, &commits, protocols))?
         };
         Ok(Checked::of(reached, advice))
@@ -86,19 +86,19 @@ pub fn check_deep(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked
 }
 
 /// Returns the commit modes that the target's engine supports.
-pub(crate) fn commits(lead: &CampaignContext<'_>, target: &dyn Target) -> Vec<Commit> {
-    let chosen = lead.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
+pub(crate) fn commits(ctx: &CampaignContext<'_>, target: &dyn Target) -> Vec<Commit> {
+    let chosen = ctx.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
     [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
 }
 
 /// Returns the protocols that the target's engine supports besides prepared statements.
-pub(crate) fn protocols(lead: &CampaignContext<'_>, target: &dyn Target) -> &'static [StatementProtocol] {
-    lead.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
+pub(crate) fn protocols(ctx: &CampaignContext<'_>, target: &dyn Target) -> &'static [StatementProtocol] {
+    ctx.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
 }
 
 /// Returns all findings about one target and its data, for a workload with these `needs`.
 fn findings(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     at: usize,
     reached: &ReachedTarget,
@@ -120,7 +120,7 @@ fn findings(
     }
     // Engines that check the data themselves report more details.
     if !advice.iter().any(|finding| finding.check == "data") {
-        advice.push(check_data(lead, plan, target)?);
+        advice.push(check_data(ctx, plan, target)?);
     }
     let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
     if !target.capabilities().ephemeral
@@ -197,7 +197,7 @@ fn plan_for_target(plan: &Plan, at: usize) -> Plan {
 }
 
 /// Checks that the target holds the data that the plan describes.
-fn check_data(lead: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<Advice, Error> {
+fn check_data(ctx: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<Advice, Error> {
     if target.capabilities().ephemeral {
         return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
@@ -207,8 +207,8 @@ fn check_data(lead: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>)
             return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));
         }
     };
-    lead.emit(CampaignEvent::LookingAtData);
-    Ok(match data::require(target, &spec, &lead.cancel) {
+    ctx.emit(CampaignEvent::LookingAtData);
+    Ok(match data::require(target, &spec, &ctx.cancel) {
         Ok(None) => advice("data", Severity::Ok, "the target contains the data that the plan describes", ""),
         Ok(Some(note)) => advice("data", Severity::Warn, note, data::SPREAD_AGAIN),
         Err(error) => {
@@ -220,8 +220,8 @@ fn check_data(lead: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>)
 }
 
 /// Checks that runs can be stored.
-fn check_repository(lead: &CampaignContext<'_>) -> Advice {
-    match lead.repository() {
+fn check_repository(ctx: &CampaignContext<'_>) -> Advice {
+    match ctx.repository() {
         Ok(repository) => advice(
             "repository",
             Severity::Ok,

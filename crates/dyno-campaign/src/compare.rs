@@ -22,12 +22,12 @@ pub struct ComparisonResult {
 }
 
 /// How sets of runs are compared: the measures, the margin, and the gates.
-pub struct Judge {
+pub struct ComparisonSettings {
     gates: Vec<ComparisonGate>,
     rules: ComparisonRules,
 }
 
-impl Judge {
+impl ComparisonSettings {
     /// Compares these measures and those of the gates; if none is named, the most important ones. Differences
     /// up to `margin_pct` count as equal.
     ///

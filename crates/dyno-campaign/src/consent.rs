@@ -28,9 +28,9 @@ fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
 }
 
 /// Reports every command that runs of `plan` would execute.
-pub fn tell(lead: &CampaignContext<'_>, plan: &Plan) {
+pub fn tell(ctx: &CampaignContext<'_>, plan: &Plan) {
     for (name, command) in commands(plan) {
-        lead.emit(CampaignEvent::Hook(HookEvent::Planned(name, command.to_owned())));
+        ctx.emit(CampaignEvent::Hook(HookEvent::Planned(name, command.to_owned())));
     }
 }
 
@@ -38,14 +38,14 @@ pub fn tell(lead: &CampaignContext<'_>, plan: &Plan) {
 ///
 /// # Errors
 /// Consent was not given before, and the user refuses or cannot be asked.
-pub(crate) fn require_command_consent(lead: &CampaignContext<'_>, plan: &Plan) -> Result<(), Error> {
-    let is_own = |name: &str| lead.consent.own.iter().any(|own| own == name);
+pub(crate) fn require_command_consent(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<(), Error> {
+    let is_own = |name: &str| ctx.consent.own.iter().any(|own| own == name);
     let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_own(name)).collect();
     let (mark, file) = (mark(&foreign), consent_file("allowed-hooks"));
     let is_remembered = foreign.is_empty() || file.as_deref().is_some_and(|file| contains_mark(file, &mark));
-    if is_remembered || lead.consent.all {
-        tell(lead, plan);
-    } else if !ask_listener(lead, &foreign)? {
+    if is_remembered || ctx.consent.all {
+        tell(ctx, plan);
+    } else if !ask_listener(ctx, &foreign)? {
         let all: Vec<String> =
             foreign.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect();
         return Err(Error::usage(
@@ -63,17 +63,17 @@ pub(crate) fn require_command_consent(lead: &CampaignContext<'_>, plan: &Plan) -
     if let Some(file) = file
         && let Err(error) = store_mark(&file, &mark)
     {
-        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        ctx.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }
 
 /// Asks the listener for consent to these hooks.
-fn ask_listener(lead: &CampaignContext<'_>, hooks: &[(&str, &str)]) -> Result<bool, Error> {
+fn ask_listener(ctx: &CampaignContext<'_>, hooks: &[(&str, &str)]) -> Result<bool, Error> {
     let named: Vec<(String, &str)> =
         hooks.iter().map(|(name, command)| (format!("hooks.{name}"), *command)).collect();
     let all: Vec<(&str, &str)> = named.iter().map(|(name, command)| (name.as_str(), *command)).collect();
-    lead.listener.allows(&all)
+    ctx.listener.allows(&all)
 }
 
 /// Text that identifies allowed commands. It contains the folder, because a command such as `./prepare.sh`

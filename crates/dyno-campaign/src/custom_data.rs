@@ -8,20 +8,20 @@ use crate::event::{CampaignEvent, LoadEvent};
 
 /// Executes the statements that create the workload's tables and rows; returns their number.
 pub(crate) fn set_up(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
 ) -> Result<usize, TargetError> {
-    run_statements(lead, target, &workload.setup(target.engine()), "setup")
+    run_statements(ctx, target, &workload.setup(target.engine()), "setup")
 }
 
 /// Executes the statements that remove what [`set_up`] created; returns their number.
 pub(crate) fn tear_down_workload(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
 ) -> Result<usize, TargetError> {
-    run_statements(lead, target, &workload.teardown(target.engine()), "drop")
+    run_statements(ctx, target, &workload.teardown(target.engine()), "drop")
 }
 
 /// Lists the statements that [`tear_down_workload`] executes.
@@ -33,7 +33,7 @@ pub(crate) fn teardown_items(workload: &CustomWorkload, target: &dyn Target) -> 
 }
 
 fn run_statements(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     statements: &Result<Vec<Single>, WorkloadError>,
     phase: &str,
@@ -42,18 +42,18 @@ fn run_statements(
     if statements.is_empty() {
         return Ok(0);
     }
-    lead.emit(CampaignEvent::Load(LoadEvent::Phase(phase.to_owned(), statements.len() as u64)));
+    ctx.emit(CampaignEvent::Load(LoadEvent::Phase(phase.to_owned(), statements.len() as u64)));
     let mut executed = 0;
     let texts: Vec<&str> = statements.iter().map(|single| single.sql.as_str()).collect();
     let outcome = target.script(&texts, &mut |_| {
         executed += 1;
-        lead.emit(CampaignEvent::Load(LoadEvent::Advance(1, 0)));
-        match lead.cancel.is_cancelled() && executed < texts.len() {
+        ctx.emit(CampaignEvent::Load(LoadEvent::Advance(1, 0)));
+        match ctx.cancel.is_cancelled() && executed < texts.len() {
             true => Err(TargetError::new(TargetErrorKind::Cancelled, "stopped between two statements")),
             false => Ok(()),
         }
     });
-    lead.emit(CampaignEvent::Load(LoadEvent::Over));
+    ctx.emit(CampaignEvent::Load(LoadEvent::Over));
     match (outcome, statements.get(executed)) {
         (Ok(()), _) => Ok(executed),
         (Err(error), Some(single)) if error.kind != TargetErrorKind::Cancelled => {

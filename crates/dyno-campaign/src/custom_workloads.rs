@@ -10,7 +10,8 @@ use dyno_engine::{
 use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, WorkloadShare};
 use dyno_record::Identity;
 use dyno_workload::custom::{
-    CustomWorkload, Rated, SentFolders, TransactionFilter, WorkloadChoice, WorkloadError, is_inside,
+    CustomWorkload, RatedTransaction, SentFolders, TransactionFilter, WorkloadChoice, WorkloadError,
+    is_inside,
 };
 
 use crate::bulk;
@@ -67,8 +68,8 @@ fn require_known_engines(
 pub(crate) fn apply_workload_rates(mut plan: Plan, workloads: &[Arc<CustomWorkload>]) -> Plan {
     let named = plan.named_shares().count();
     let rates_of_workload = |(workload, custom_workload): (usize, &Arc<CustomWorkload>)| {
-        let rate_of = move |rated: &Rated| {
-            let Rated { name, rate, sessions } = rated.clone();
+        let rate_of = move |rated: &RatedTransaction| {
+            let RatedTransaction { name, rate, sessions } = rated.clone();
             OwnRate { workload, transaction: name, sessions, rate }
         };
         custom_workload.rated().iter().map(rate_of).collect::<Vec<_>>()
@@ -195,12 +196,12 @@ pub(crate) fn distinct_workloads(
 /// # Errors
 /// A target cannot be reached, or the workload has no SQL for it.
 pub fn try_statements(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     workload: &Arc<CustomWorkload>,
     explain: Option<u64>,
 ) -> Result<Vec<StatementCheckReport>, Error> {
-    let targets = ReachedTargets::reach(lead, plan)?;
+    let targets = ReachedTargets::reach(ctx, plan)?;
     let mut all = Vec::new();
     for reached in &targets.all {
         let mut tried = check_statements_on(reached, workload)?;

@@ -30,27 +30,27 @@ impl WindowReporters {
     }
 
     /// Takes the first snapshots. A target that fails gets no report, and the run goes on.
-    pub(crate) fn begin(&self, lead: &CampaignContext<'_>) {
-        self.each(lead, "taking its first snapshot", |reporter| reporter.begin());
+    pub(crate) fn begin(&self, ctx: &CampaignContext<'_>) {
+        self.each(ctx, "taking its first snapshot", |reporter| reporter.begin());
     }
 
     /// Takes the last snapshots.
-    pub(crate) fn end(&self, lead: &CampaignContext<'_>) {
-        self.each(lead, "taking its last snapshot", |reporter| reporter.end());
+    pub(crate) fn end(&self, ctx: &CampaignContext<'_>) {
+        self.each(ctx, "taking its last snapshot", |reporter| reporter.end());
     }
 
     fn each(
         &self,
-        lead: &CampaignContext<'_>,
+        ctx: &CampaignContext<'_>,
         doing: &str,
         take: fn(&mut dyn Reporter) -> Result<(), TargetError>,
     ) {
         for slot in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             let Some(mut reporter) = slot.take() else { continue };
             let ask = move || take(reporter.as_mut()).map(|()| reporter);
-            match bounded_query::within(REPORT_MAX, &lead.cancel, doing, ask) {
+            match bounded_query::within(REPORT_MAX, &ctx.cancel, doing, ask) {
                 Ok(reporter) => *slot = Some(reporter),
-                Err(error) => lead.emit(CampaignEvent::Warning(Warning::NoOwnReport(error.to_string()))),
+                Err(error) => ctx.emit(CampaignEvent::Warning(Warning::NoOwnReport(error.to_string()))),
             }
         }
     }
@@ -61,7 +61,7 @@ impl WindowReporters {
         self,
         name: &str,
         repository: &Path,
-        lead: &CampaignContext<'_>,
+        ctx: &CampaignContext<'_>,
     ) -> Option<DatabaseReport> {
         let reporters = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_several = reporters.len() > 1;
@@ -70,13 +70,13 @@ impl WindowReporters {
             let Some(reporter) = reporter else { continue };
             let name = if is_several { format!("{name}-{number}") } else { name.to_owned() };
             let finish = move || reporter.finish();
-            match bounded_query::within(REPORT_MAX, &lead.cancel, "fetching its report", finish) {
+            match bounded_query::within(REPORT_MAX, &ctx.cancel, "fetching its report", finish) {
                 Ok(reports) => {
                     let first = reports.first().filter(|_| !is_several);
-                    read = first.and_then(|report| awr_report::read(report, lead));
-                    reports.into_iter().for_each(|report| write(report, &name, repository, lead));
+                    read = first.and_then(|report| awr_report::read(report, ctx));
+                    reports.into_iter().for_each(|report| write(report, &name, repository, ctx));
                 }
-                Err(error) => lead.emit(CampaignEvent::Warning(Warning::NoOwnReport(error.to_string()))),
+                Err(error) => ctx.emit(CampaignEvent::Warning(Warning::NoOwnReport(error.to_string()))),
             }
         }
         read
@@ -84,12 +84,12 @@ impl WindowReporters {
 }
 
 /// Writes one report to a file, and reports the path.
-fn write(report: OwnReport, name: &str, repository: &Path, lead: &CampaignContext<'_>) {
+fn write(report: OwnReport, name: &str, repository: &Path, ctx: &CampaignContext<'_>) {
     if report.file_ending.is_empty() {
-        return lead.emit(CampaignEvent::OwnReport(report.name, None));
+        return ctx.emit(CampaignEvent::OwnReport(report.name, None));
     }
     let path = repository.with_file_name(format!("{name}.{}", report.file_ending));
-    lead.emit(match files::replace(&path, report.text.as_bytes()) {
+    ctx.emit(match files::replace(&path, report.text.as_bytes()) {
         Ok(()) => CampaignEvent::OwnReport(report.name, Some(path)),
         Err(error) => {
             CampaignEvent::Warning(Warning::OwnReportNotWritten(error.to_string(), report.name, path))

@@ -34,12 +34,12 @@ pub fn describe(
     known_targets: &[KnownTarget],
     sent: &SentFolders,
 ) -> Result<(Vec<TargetContext>, Vec<Arc<CustomWorkload>>), Error> {
-    let mut aims = Vec::new();
+    let mut target_contexts = Vec::new();
     for (url, known) in plan.target.all().iter().zip(known_targets) {
         let target = targets::open(engines, plan, url, None)?;
-        aims.push(TargetContext::new(target, known.identity.clone(), known.spec.clone()));
+        target_contexts.push(TargetContext::new(target, known.identity.clone(), known.spec.clone()));
     }
-    Ok((aims, custom_workloads::read_sent_workloads(plan, engines.specs, sent)?))
+    Ok((target_contexts, custom_workloads::read_sent_workloads(plan, engines.specs, sent)?))
 }
 
 /// Connects this host to the targets of `plan`. The workloads come from `sent` and must have these
@@ -67,7 +67,7 @@ pub fn reach_to_drive(
             "do not change the files of its folder while a run is active",
         ));
     }
-    let mut aims = Vec::new();
+    let mut target_contexts = Vec::new();
     for (url, known) in plan.target.all().iter().zip(known_targets) {
         let target = targets::open(engines, plan, url, targets::given_password(plan)?)?;
         let identity = data::identify(&target, plan.observe.host, &Cancel::default()).map_err(|error| {
@@ -99,10 +99,10 @@ pub fn reach_to_drive(
                 }
             }
         }
-        aims.push(TargetContext {
+        target_contexts.push(TargetContext {
             reads_only: known.reads_only.clone(),
             ..TargetContext::new(target, known.identity.clone(), known.spec.clone())
         });
     }
-    Ok((aims, workloads))
+    Ok((target_contexts, workloads))
 }

@@ -19,18 +19,18 @@ use crate::{custom_data, custom_workloads, described};
 /// # Errors
 /// A target cannot be reached, is in use by another process, or refuses to drop an object.
 pub fn drop_data(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     agrees: impl Fn(&TargetObjects) -> Result<bool, Error>,
 ) -> Result<Option<Vec<TargetObjects>>, Error> {
-    let workloads = custom_workloads::read_workloads(plan, lead.engines.specs)?;
-    let targets = ReachedTargets::reach(lead, plan)?;
+    let workloads = custom_workloads::read_workloads(plan, ctx.engines.specs)?;
+    let targets = ReachedTargets::reach(ctx, plan)?;
     let mut all = Vec::new();
     for holder in targets.holders()? {
-        let Some(removed) = holder.named(drop_from(lead, plan, &workloads, holder, &agrees))? else {
+        let Some(removed) = holder.named(drop_from(ctx, plan, &workloads, holder, &agrees))? else {
             return Ok(None);
         };
-        lead.emit(CampaignEvent::Dropped(removed.clone()));
+        ctx.emit(CampaignEvent::Dropped(removed.clone()));
         all.push(removed);
     }
     Ok(Some(all))
@@ -38,7 +38,7 @@ pub fn drop_data(
 
 /// Removes Dyno's objects from one target; `None` if the user does not agree.
 fn drop_from(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     workloads: &[Arc<CustomWorkload>],
     holder: &ReachedTarget,
@@ -57,17 +57,17 @@ fn drop_from(
     if objects.items.is_empty() {
         return Ok(Some(objects));
     }
-    let _lock = holder.lock(&Holder::this_process(LockPurpose::Drop), targets::claim(plan), lead)?;
+    let _lock = holder.lock(&Holder::this_process(LockPurpose::Drop), targets::claim(plan), ctx)?;
     if !agrees(&objects)? {
         return Ok(None);
     }
     if workloads.is_empty() {
-        return Ok(Some(TargetObjects { items: with_retries(lead, || target.drop_all())?, ..objects }));
+        return Ok(Some(TargetObjects { items: with_retries(ctx, || target.drop_all())?, ..objects }));
     }
     for custom_workload in data() {
         match custom_workload.tables().is_empty() {
-            true => drop(custom_data::tear_down_workload(lead, target, custom_workload)?),
-            false => described::tear_down(lead, target, custom_workload)?,
+            true => drop(custom_data::tear_down_workload(ctx, target, custom_workload)?),
+            false => described::tear_down(ctx, target, custom_workload)?,
         }
     }
     let emptied = remove_emptied_file(target)?;

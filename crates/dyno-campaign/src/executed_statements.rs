@@ -15,12 +15,12 @@ use crate::targets::ReachedTargets;
 /// The target cannot be reached, keeps no statement statistics, or is one of several; the hint says what to
 /// do.
 pub fn seen(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     request: &StatementQuery,
     options: &StatementPickOptions,
 ) -> Result<(Picked, Vec<ParameterTypes>), Error> {
-    let targets = ReachedTargets::reach(lead, plan)?;
+    let targets = ReachedTargets::reach(ctx, plan)?;
     if targets.is_several() {
         let hint = "choose one with --target, and create a folder for each";
         return Err(Error::usage(

@@ -37,26 +37,26 @@ const END_MAX: Duration = Duration::from_secs(5);
 /// either if the counters cannot be separated from those of other sessions. With several targets of the same
 /// product and version, only the first is measured.
 pub(crate) fn learn_expectations(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     specs: &[DataSpec],
     workloads: &[Arc<CustomWorkload>],
     plan: &Plan,
 ) -> Vec<Vec<Expected>> {
     (0..workloads.len())
-        .map(|place| learn_workload_expectations(lead, targets, specs, (workloads, place), plan))
+        .map(|place| learn_workload_expectations(ctx, targets, specs, (workloads, place), plan))
         .collect()
 }
 
 fn learn_workload_expectations(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     specs: &[DataSpec],
     (workloads, place): (&[Arc<CustomWorkload>], usize),
     plan: &Plan,
 ) -> Vec<Expected> {
     let mut all: Vec<Expected> = workloads[place].expectations().collect();
-    for (expected, learned) in all.iter_mut().zip(learn_costs(lead, targets, specs, (workloads, place), plan))
+    for (expected, learned) in all.iter_mut().zip(learn_costs(ctx, targets, specs, (workloads, place), plan))
     {
         expected.learned = learned;
     }
@@ -65,7 +65,7 @@ fn learn_workload_expectations(
 }
 
 fn learn_costs(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     specs: &[DataSpec],
     (workloads, place): (&[Arc<CustomWorkload>], usize),
@@ -77,7 +77,7 @@ fn learn_costs(
         return Vec::new();
     };
     let not = |what: &str, why: String| {
-        lead.emit(CampaignEvent::Warning(Warning::NotLearned(what.to_owned(), why)));
+        ctx.emit(CampaignEvent::Warning(Warning::NotLearned(what.to_owned(), why)));
     };
     let product = |one: &ReachedTarget| format!("{} {}", one.identity.product, one.identity.version);
     if let Some(other) = others.iter().find(|other| product(other) != product(reached)) {
@@ -93,9 +93,9 @@ fn learn_costs(
         return Vec::new();
     }
     let defines = custom_workload.facts().defines;
-    lead.emit(CampaignEvent::Learning);
+    ctx.emit(CampaignEvent::Learning);
     let stop = CostProfilerStop::default();
-    let lesson = CostProfiler {
+    let profiler = CostProfiler {
         target: Arc::clone(&reached.target),
         workload: Arc::clone(custom_workload),
         seed: plan.workload.seed(),
@@ -116,7 +116,7 @@ fn learn_costs(
     };
     // An interrupted DDL sequence may leave an index created and not dropped, and the run would fail on it.
     let patience = if defines { DEFINITION_PATIENCE } else { TIME_MAX + PATIENCE };
-    match learn_within(lead, lesson, &stop, patience) {
+    match learn_within(ctx, profiler, &stop, patience) {
         Ok(learned) => {
             // A class that never runs needs no expectation.
             let accept_learned =
@@ -144,17 +144,17 @@ type LearnedCosts = Vec<Result<Learned, String>>;
 /// Measures within a time limit, and makes sure that nothing continues afterwards, because the run would
 /// count it.
 fn learn_within(
-    lead: &CampaignContext<'_>,
-    lesson: CostProfiler,
+    ctx: &CampaignContext<'_>,
+    profiler: CostProfiler,
     stop: &CostProfilerStop,
     patience: Duration,
 ) -> Result<LearnedCosts, TargetError> {
-    let task = PendingAnswer::start(move || lesson.learn())
+    let task = PendingAnswer::start(move || profiler.learn())
         .map_err(|error| TargetError::database(format!("no thread could be started: {error}")))?;
-    task.wait(patience, &lead.cancel).unwrap_or_else(|| {
+    task.wait(patience, &ctx.cancel).unwrap_or_else(|| {
         stop.cancel();
         task.wait(END_MAX, &Cancel::default());
-        Err(match lead.cancel.is_cancelled() {
+        Err(match ctx.cancel.is_cancelled() {
             true => TargetError::new(TargetErrorKind::Cancelled, "stopped"),
             false => {
                 let seconds = patience.as_secs();

@@ -39,7 +39,7 @@ impl<'a> HookRun<'a> {
 
 /// Forwards a run's events to the campaign's listener, and runs the hooks `pre` and `post` if there are any.
 pub(crate) struct HookedRunWatch<'a> {
-    pub(crate) lead: &'a CampaignContext<'a>,
+    pub(crate) ctx: &'a CampaignContext<'a>,
     pub(crate) hooked: Option<HookRun<'a>>,
     /// The database's own snapshots, taken around the window.
     pub(crate) reporters: Option<&'a WindowReporters>,
@@ -47,24 +47,24 @@ pub(crate) struct HookedRunWatch<'a> {
 
 impl RunListener for HookedRunWatch<'_> {
     fn event(&self, event: &dyno_drive::RunEvent) {
-        self.lead.emit(CampaignEvent::Phase(event.clone()));
+        self.ctx.emit(CampaignEvent::Phase(event.clone()));
     }
 
     fn connected(&self) -> Result<(), String> {
         let Some(of) = &self.hooked else { return Ok(()) };
         let command = of.plan.hooks.pre.as_deref();
-        run("pre", command, of, &self.lead.cancel, self.lead).map_err(|error| error.to_string())
+        run("pre", command, of, &self.ctx.cancel, self.ctx).map_err(|error| error.to_string())
     }
 
     fn window_begins(&self) {
         if let Some(reporters) = self.reporters {
-            reporters.begin(self.lead);
+            reporters.begin(self.ctx);
         }
     }
 
     fn window_ended(&self) {
         if let Some(reporters) = self.reporters {
-            reporters.end(self.lead);
+            reporters.end(self.ctx);
         }
     }
 
@@ -72,7 +72,7 @@ impl RunListener for HookedRunWatch<'_> {
         let Some(of) = &self.hooked else { return Ok(()) };
         let command = of.plan.hooks.post.as_deref();
         // What `pre` started must be ended even if the user cancelled the run; the time limit still applies.
-        run("post", command, of, &Cancel::default(), self.lead).map_err(|error| error.to_string())
+        run("post", command, of, &Cancel::default(), self.ctx).map_err(|error| error.to_string())
     }
 }
 
@@ -82,10 +82,10 @@ pub(crate) fn run(
     command: Option<&str>,
     run: &HookRun<'_>,
     cancel: &Cancel,
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
 ) -> Result<(), HookError> {
     let Some(command) = command else { return Ok(()) };
-    lead.emit(CampaignEvent::Hook(HookEvent::Started(name, command.to_owned())));
+    ctx.emit(CampaignEvent::Hook(HookEvent::Started(name, command.to_owned())));
     let failed = |outcome: String, output: String, interrupted| HookError {
         name,
         outcome,
@@ -93,7 +93,7 @@ pub(crate) fn run(
         output,
         interrupted,
     };
-    let of_engines = lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
+    let of_engines = ctx.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
     let passwords = of_engines.copied().chain(run.plan.target.password_env.as_deref());
     let shell = Shell {
         arguments: vec!["-c".to_owned(), command.to_owned()],
@@ -106,7 +106,7 @@ pub(crate) fn run(
     let (outcome, interrupted) = match shell_exit {
         ShellExit::By(status) if status.success() => {
             if !tail.is_empty() {
-                lead.emit(CampaignEvent::Hook(HookEvent::Said(name, tail)));
+                ctx.emit(CampaignEvent::Hook(HookEvent::Said(name, tail)));
             }
             return Ok(());
         }

@@ -42,11 +42,11 @@ pub(crate) fn connect_hosts(
     plan: &Plan,
     targets: &[ReachedTarget],
     clock: &Arc<dyn Clock>,
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
 ) -> Result<Vec<Option<Arc<RemoteHost>>>, Error> {
     let connect_one = |(at, reached): (usize, &ReachedTarget)| {
         let Some(spec) = host_spec(plan, at) else { return Ok(None) };
-        let host = connect_host(spec, &reached.identity, clock, lead);
+        let host = connect_host(spec, &reached.identity, clock, ctx);
         reached.named(host.map(|host| Some(Arc::new(host))))
     };
     targets.iter().enumerate().map(connect_one).collect()
@@ -60,34 +60,34 @@ fn connect_host(
     spec: &HostSpec,
     identity: &Identity,
     clock: &Arc<dyn Clock>,
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
 ) -> Result<RemoteHost, Error> {
     let file = spec.password_file.as_deref().map(Path::new);
     let open = file.and_then(|file| open_secret_warning("the password file of a host", file));
-    open.into_iter().for_each(|words| lead.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
+    open.into_iter().for_each(|words| ctx.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
     let words = [&spec.password_env, &spec.password_file].map(Option::as_deref);
     let way = HostAccess {
         url: spec.url.clone(),
         password: secrets::named("observe.hosts", words)?.map(|secret| secret.expose().to_owned()),
         ca: spec.ca.as_ref().map(PathBuf::from),
-        agents: lead.agents.clone(),
+        agents: ctx.agents.clone(),
     };
     let (places, clock) = (places(spec, identity), Arc::clone(clock));
     let reach = move || Ok(RemoteHost::reach(&way, &places, &clock));
-    Ok(bounded_query::within(REACH_MAX, &lead.cancel, "connecting to its host", reach)??)
+    Ok(bounded_query::within(REACH_MAX, &ctx.cancel, "connecting to its host", reach)??)
 }
 
 /// Checks the machine of target `at`: whether it answers, and which counters are missing. Empty if the plan
 /// names none.
 pub(crate) fn check_host(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     at: usize,
     reached: &ReachedTarget,
 ) -> Vec<Advice> {
     let Some(spec) = host_spec(plan, at) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    match connect_host(spec, &reached.identity, &clock, lead) {
+    match connect_host(spec, &reached.identity, &clock, ctx) {
         Ok(host) => host_advice(&host),
         Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint())],
     }

@@ -27,9 +27,9 @@ const WRITE_EVERY: Duration = Duration::from_secs(10);
 const QUEUE: usize = 4_096;
 
 /// Forwards a run's events, and stores its intervals.
-pub(crate) struct SeriesKeeper<'a> {
+pub(crate) struct IntervalStoreListener<'a> {
     inner: &'a dyn RunListener,
-    lead: &'a CampaignContext<'a>,
+    ctx: &'a CampaignContext<'a>,
     queue: SyncSender<Message>,
     /// Number of intervals dropped because the queue was full.
     dropped_intervals: AtomicU64,
@@ -63,13 +63,13 @@ pub(crate) fn note_incomplete_series(record: &mut RunRecord, lacks: Option<&Stri
     }
 }
 
-impl<'a> SeriesKeeper<'a> {
+impl<'a> IntervalStoreListener<'a> {
     /// Starts with `draft`, the run's record without results, in the repository at `path`.
     pub(crate) fn start(
         draft: RunRecord,
         path: PathBuf,
         inner: &'a dyn RunListener,
-        lead: &'a CampaignContext<'a>,
+        ctx: &'a CampaignContext<'a>,
     ) -> Self {
         let (queue, receiver) = sync_channel(QUEUE);
         let trouble = Arc::new(Mutex::new(None));
@@ -78,7 +78,7 @@ impl<'a> SeriesKeeper<'a> {
             Store { writer: SeriesWriter::new(draft.id.clone()), draft, path, repository: None }
                 .store_until_closed(&receiver, &its_trouble)
         });
-        Self { inner, lead, queue, dropped_intervals: AtomicU64::new(0), trouble, thread: thread.ok() }
+        Self { inner, ctx, queue, dropped_intervals: AtomicU64::new(0), trouble, thread: thread.ok() }
     }
 
     /// Ends the thread. With `all`, the remaining intervals are stored; otherwise the run's record contains
@@ -110,12 +110,12 @@ impl<'a> SeriesKeeper<'a> {
     fn report_trouble(&self) {
         let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(why) = why {
-            self.lead.emit(CampaignEvent::Warning(Warning::NotKept(why)));
+            self.ctx.emit(CampaignEvent::Warning(Warning::NotKept(why)));
         }
     }
 }
 
-impl RunListener for SeriesKeeper<'_> {
+impl RunListener for IntervalStoreListener<'_> {
     fn event(&self, event: &dyno_drive::RunEvent) {
         match event {
             dyno_drive::RunEvent::Final(chunk) => {

@@ -28,7 +28,7 @@ type InvariantAnswer = (String, Result<String, TargetError>);
 /// Queries the invariants of a target.
 #[derive(Clone, Copy)]
 struct InvariantReader<'a> {
-    lead: &'a CampaignContext<'a>,
+    ctx: &'a CampaignContext<'a>,
     limit: Duration,
     cancel: &'a Cancel,
 }
@@ -39,11 +39,11 @@ struct InvariantReader<'a> {
 /// # Errors
 /// An invariant that must stay unchanged cannot be queried, so there would be nothing to compare.
 pub(crate) fn read_before_run(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     workloads: &[Arc<CustomWorkload>],
 ) -> Result<Vec<Vec<InvariantResult>>, Error> {
-    let asking = InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let asking = InvariantReader { ctx, limit: INVARIANT_MAX, cancel: &ctx.cancel };
     let of_target = |reached: &ReachedTarget, singles: &[Single]| {
         let answers = asking.query_all(&reached.target, &singles.iter().collect::<Vec<_>>());
         let invariant_before = |(single, answer): (&Single, Result<String, TargetError>)| {
@@ -66,16 +66,16 @@ pub(crate) fn read_before_run(
 /// # Errors
 /// The workload has no SQL for a target's engine.
 pub(crate) fn read_after_run(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     workloads: &[Arc<CustomWorkload>],
     invariants: &mut [Vec<InvariantResult>],
 ) -> Result<Duration, Error> {
     let began = Instant::now();
     let never = Cancel::default();
-    let asking = match lead.cancel.is_cancelled() {
-        true => InvariantReader { lead, limit: STOPPED_MAX, cancel: &never },
-        false => InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel },
+    let asking = match ctx.cancel.is_cancelled() {
+        true => InvariantReader { ctx, limit: STOPPED_MAX, cancel: &never },
+        false => InvariantReader { ctx, limit: INVARIANT_MAX, cancel: &ctx.cancel },
     };
     let answers = for_each_workload(targets, workloads, |reached, singles| {
         let answers = asking.query_all(&reached.target, &singles.iter().collect::<Vec<_>>());
@@ -92,14 +92,14 @@ pub(crate) fn read_after_run(
 /// # Errors
 /// A condition does not hold, or its query fails.
 pub(crate) fn check_after_load(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &Arc<dyn Target>,
     workload: &CustomWorkload,
 ) -> Result<usize, TargetError> {
     let singles = workload
         .invariants(target.engine(), InvariantTiming::Load)
         .map_err(|fault| unsupported_engine(&fault))?;
-    let asking = InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let asking = InvariantReader { ctx, limit: INVARIANT_MAX, cancel: &ctx.cancel };
     let answers = asking.query_all(target, &singles.iter().collect::<Vec<_>>());
     for (single, answer) in singles.iter().zip(answers) {
         let (answer, is) = (answer?, single.is.as_deref().unwrap_or_default());
@@ -158,7 +158,7 @@ impl InvariantReader<'_> {
         if singles.is_empty() {
             return Vec::new();
         }
-        self.lead.emit(CampaignEvent::AskingInvariants);
+        self.ctx.emit(CampaignEvent::AskingInvariants);
         let snapshot = target.dialect().snapshot;
         let queries = singles.iter().map(|single| single.sql.as_str());
         let all: Vec<String> =

@@ -77,7 +77,7 @@ mod targets;
 mod watch;
 mod writes;
 
-pub use accept::{Accepted, accept};
+pub use accept::{TargetAcceptance, accept};
 pub use campaign::CampaignOutcome;
 pub use campaign_context::{CampaignContext, Consent, RunLabels, repository_path};
 pub use campaign_control::CampaignControl;

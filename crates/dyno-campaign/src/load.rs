@@ -37,82 +37,82 @@ pub enum LoadOutcome {
 ///
 /// # Errors
 /// A target cannot be reached or loaded, or holds other data.
-pub fn load(lead: &CampaignContext<'_>, plan: &Plan, replace: bool) -> Result<Vec<LoadedTarget>, Error> {
-    let workloads = custom_workloads::read_workloads(plan, lead.engines.specs)?;
-    let targets = ReachedTargets::reach(lead, plan)?;
+pub fn load(ctx: &CampaignContext<'_>, plan: &Plan, replace: bool) -> Result<Vec<LoadedTarget>, Error> {
+    let workloads = custom_workloads::read_workloads(plan, ctx.engines.specs)?;
+    let targets = ReachedTargets::reach(ctx, plan)?;
     let holders = targets.holders()?;
-    lead.emit(CampaignEvent::Reached);
+    ctx.emit(CampaignEvent::Reached);
     let specs = holders.iter().map(|holder| holder.spec(plan)).collect::<Result<Vec<_>, _>>()?;
-    let _locks = targets.lock(LockPurpose::Load, lead)?;
+    let _locks = targets.lock(LockPurpose::Load, ctx)?;
     let mut all = Vec::new();
     for (holder, spec) in holders.iter().zip(&specs) {
         let (target, url) = (holder.target.as_ref(), holder.target.url());
         if targets.is_several() {
-            lead.emit(CampaignEvent::Load(LoadEvent::Target(url.clone())));
+            ctx.emit(CampaignEvent::Load(LoadEvent::Target(url.clone())));
         }
         if target.capabilities().ephemeral {
-            lead.emit(CampaignEvent::Load(LoadEvent::Ephemeral));
+            ctx.emit(CampaignEvent::Load(LoadEvent::Ephemeral));
         }
         let parallel = plan.data.load_parallel;
         for workload in custom_workloads::distinct_workloads(&workloads) {
             let workload_outcome =
-                holder.named(load_workload(lead, &holder.target, workload, parallel, replace))?;
+                holder.named(load_workload(ctx, &holder.target, workload, parallel, replace))?;
             all.push(LoadedTarget { url: url.clone(), done: workload_outcome });
         }
         if workloads.is_empty() {
             let data_outcome =
-                LoadOutcome::Data(holder.named(load_test_data(lead, target, spec, parallel, replace))?);
+                LoadOutcome::Data(holder.named(load_test_data(ctx, target, spec, parallel, replace))?);
             all.push(LoadedTarget { url, done: data_outcome });
         }
     }
     if targets.is_shared() {
-        lead.emit(CampaignEvent::WaitingForData);
-        targets.wait_for_data(plan, &lead.cancel)?;
+        ctx.emit(CampaignEvent::WaitingForData);
+        targets.wait_for_data(plan, &ctx.cancel)?;
     }
     Ok(all)
 }
 
 /// Sets up a custom workload.
 fn load_workload(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &Arc<dyn Target>,
     workload: &CustomWorkload,
     parallel: u32,
     replace: bool,
 ) -> Result<LoadOutcome, TargetError> {
     let replace = if replace { Replace::All } else { Replace::Nothing };
-    let mut report = set_up(lead, target.as_ref(), workload, parallel, replace)?;
+    let mut report = set_up(ctx, target.as_ref(), workload, parallel, replace)?;
     if !report.already {
         let began = Instant::now();
-        report.conditions = invariants::check_after_load(lead, target, workload)?;
+        report.conditions = invariants::check_after_load(ctx, target, workload)?;
         report.conditions_s = began.elapsed().as_secs_f64();
     }
-    lead.emit(CampaignEvent::Load(LoadEvent::SetUp(report.clone())));
+    ctx.emit(CampaignEvent::Load(LoadEvent::SetUp(report.clone())));
     Ok(LoadOutcome::SetUp(report))
 }
 
 /// Creates and fills the tables of a custom workload, and executes its setup SQL.
 pub(crate) fn set_up(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
     parallel: u32,
     replace: Replace,
 ) -> Result<WorkloadSetup, TargetError> {
     if !workload.tables().is_empty() {
-        return with_retries(lead, || described::load(lead, target, workload, parallel, replace));
+        return with_retries(ctx, || described::load(ctx, target, workload, parallel, replace));
     }
     let began = Instant::now();
     if replace == Replace::All {
-        custom_data::tear_down_workload(lead, target, workload)?;
+        custom_data::tear_down_workload(ctx, target, workload)?;
     }
-    let statements = custom_data::set_up(lead, target, workload)?;
+    let statements = custom_data::set_up(ctx, target, workload)?;
     let (name, seconds) = (workload.name().to_owned(), began.elapsed().as_secs_f64());
     Ok(WorkloadSetup { name, statements, seconds, ..WorkloadSetup::default() })
 }
 
 pub(crate) fn load_test_data(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     spec: &DataSpec,
     parallel: u32,
@@ -123,16 +123,16 @@ pub(crate) fn load_test_data(
         replace,
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let report = match attempt(lead, target, spec, &options) {
+    let report = match attempt(ctx, target, spec, &options) {
         // Only objects that Dyno recorded are removed. Other objects in the way are still an error.
         Err(error) if replace && is_damage(error.kind) => {
-            lead.emit(CampaignEvent::Load(LoadEvent::Damaged(error.to_string())));
-            with_retries(lead, || target.drop_all())?;
-            attempt(lead, target, spec, &options)?
+            ctx.emit(CampaignEvent::Load(LoadEvent::Damaged(error.to_string())));
+            with_retries(ctx, || target.drop_all())?;
+            attempt(ctx, target, spec, &options)?
         }
         outcome => outcome?,
     };
-    lead.emit(CampaignEvent::Load(LoadEvent::Done(report.clone())));
+    ctx.emit(CampaignEvent::Load(LoadEvent::Done(report.clone())));
     Ok(report)
 }
 
@@ -144,14 +144,13 @@ fn is_damage(kind: TargetErrorKind) -> bool {
 /// Loads the data, and checks that existing data is unchanged. If it is to be replaced, rows that updates
 /// have moved together count as damaged.
 fn attempt(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     spec: &DataSpec,
     options: &LoadOptions,
 ) -> Result<LoadReport, TargetError> {
-    let outcome =
-        with_retries(lead, || target.load(spec, options, &LoadProgressReporter(lead), &lead.cancel));
-    lead.emit(CampaignEvent::Load(LoadEvent::Over));
+    let outcome = with_retries(ctx, || target.load(spec, options, &LoadProgressReporter(ctx), &ctx.cancel));
+    ctx.emit(CampaignEvent::Load(LoadEvent::Over));
     let report = outcome?;
     if report.already
         && let Some(note) = target.spot_check(spec, data::spot_seed())?
@@ -159,7 +158,7 @@ fn attempt(
         if options.replace {
             return Err(TargetError::new(TargetErrorKind::Data, note));
         }
-        lead.emit(CampaignEvent::Load(LoadEvent::Worn(format!("{note}; {}", data::SPREAD_AGAIN))));
+        ctx.emit(CampaignEvent::Load(LoadEvent::Worn(format!("{note}; {}", data::SPREAD_AGAIN))));
     }
     Ok(report)
 }
@@ -167,12 +166,12 @@ fn attempt(
 /// Retries `work` if the database rolled it back because of other transactions. A killed server may still be
 /// rolling back an earlier load. Loads continue where they stopped, so nothing is done twice.
 pub(crate) fn with_retries<T>(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     work: impl FnMut() -> Result<T, TargetError>,
 ) -> Result<T, TargetError> {
     retry(work, |error, retry| {
-        lead.emit(CampaignEvent::Load(LoadEvent::Retried(error.to_string(), retry, RETRIES)));
-        !lead.cancel.is_cancelled()
+        ctx.emit(CampaignEvent::Load(LoadEvent::Retried(error.to_string(), retry, RETRIES)));
+        !ctx.cancel.is_cancelled()
     })
 }
 

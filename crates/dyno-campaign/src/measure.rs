@@ -15,7 +15,7 @@ use crate::database_reports::WindowReporters;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
 use crate::hooks::{self, HookRun, HookedRunWatch};
-use crate::interval_store::{self, SeriesKeeper};
+use crate::interval_store::{self, IntervalStoreListener};
 use crate::ready::{PreparedCampaign, require_data};
 use crate::room::DataLoadPolicy;
 use crate::{bulk, data, expectations, files, hosts, invariants, names, row_cleanup};
@@ -33,12 +33,12 @@ impl PreparedCampaign<'_> {
         }
         let reporters = WindowReporters::new(reporters);
         let workloads = self.workloads.clone();
-        bulk::empty_tables(self.lead, &self.targets, &workloads)?;
-        let invariants_before = invariants::read_before_run(self.lead, &self.targets, &workloads)?;
+        bulk::empty_tables(self.ctx, &self.targets, &workloads)?;
+        let invariants_before = invariants::read_before_run(self.ctx, &self.targets, &workloads)?;
         self.drop_page_cache()?;
         let started_run = self.begin(part_of)?;
         let expected = expectations::learn_expectations(
-            self.lead,
+            self.ctx,
             &self.targets,
             &self.specs,
             &workloads,
@@ -46,7 +46,7 @@ impl PreparedCampaign<'_> {
         );
         let hooked =
             HookRun { id: Some(&started_run.id), ..HookRun::of(&self.plan, started_run.part_of.as_ref()) };
-        let watch = HookedRunWatch { lead: self.lead, hooked: Some(hooked), reporters: Some(&reporters) };
+        let watch = HookedRunWatch { ctx: self.ctx, hooked: Some(hooked), reporters: Some(&reporters) };
         let driven = self.drive(&started_run, Vec::new(), &watch);
         self.is_checked = false;
         let (mut record, left) = driven?;
@@ -66,7 +66,7 @@ impl PreparedCampaign<'_> {
         }
         self.run_totals = (self.run_totals.0 + 1, Some(record.status));
         let record = Arc::new(record);
-        self.lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
+        self.ctx.emit(CampaignEvent::Stored(Arc::clone(&record)));
         Ok(record)
     }
 
@@ -91,15 +91,15 @@ impl PreparedCampaign<'_> {
     ) -> Result<RunRecord, Error> {
         if let Some((workloads, mut invariants_by_workload)) = asked {
             // Done first, because the time until the loaded data is on disk is measured.
-            bulk::finish_bulk_load(self.lead, &self.targets, workloads, &mut measured)?;
+            bulk::finish_bulk_load(self.ctx, &self.targets, workloads, &mut measured)?;
             let took =
-                invariants::read_after_run(self.lead, &self.targets, workloads, &mut invariants_by_workload)?;
+                invariants::read_after_run(self.ctx, &self.targets, workloads, &mut invariants_by_workload)?;
             for (facts, asked) in measured.workloads_mut().zip(invariants_by_workload) {
                 facts.invariants_s = (!asked.is_empty()).then_some(took.as_secs_f64());
                 facts.invariants = asked;
             }
         }
-        let report = reporters.store(&measured.id, self.repository.path(), self.lead);
+        let report = reporters.store(&measured.id, self.repository.path(), self.ctx);
         measured.database_report = report.map(Box::new);
         dyno_analyze::judge(&mut measured);
         self.repository.amend(&measured)?;
@@ -115,10 +115,10 @@ impl PreparedCampaign<'_> {
     ) -> Result<RunRecord, Error> {
         dyno_analyze::judge(&mut record);
         self.store(&record)?;
-        if let Some(fleet) = &self.lead.fleet {
+        if let Some(fleet) = &self.ctx.fleet {
             fleet.stored(&record.id);
         }
-        row_cleanup::remove_leftover_rows(left, self.lead);
+        row_cleanup::remove_leftover_rows(left, self.ctx);
         Ok(record)
     }
 
@@ -128,7 +128,7 @@ impl PreparedCampaign<'_> {
         let run =
             HookRun { status: status.map(Status::name), runs: Some(runs), ..HookRun::of(&self.plan, None) };
         // The `end` hook also runs after the user cancelled.
-        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), self.lead)?)
+        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), self.ctx)?)
     }
 
     /// Runs the `before_run` hook, and checks that target and data are unchanged.
@@ -140,7 +140,7 @@ impl PreparedCampaign<'_> {
                 self.locks.clear();
             }
             let run = HookRun::of(&self.plan, part);
-            hooks::run("before_run", Some(&command), &run, &self.lead.cancel, self.lead)?;
+            hooks::run("before_run", Some(&command), &run, &self.ctx.cancel, self.ctx)?;
             if !ephemeral {
                 return self.reconnect(DataLoadPolicy::Never);
             }
@@ -150,9 +150,9 @@ impl PreparedCampaign<'_> {
                 reached.identity = reached.named(data::identify(
                     &reached.target,
                     self.plan.observe.host,
-                    &self.lead.cancel,
+                    &self.ctx.cancel,
                 ))?;
-                reached.data_note = reached.named(require_data(self.lead, reached, spec))?;
+                reached.data_note = reached.named(require_data(self.ctx, reached, spec))?;
             }
         }
         Ok(())
@@ -161,7 +161,7 @@ impl PreparedCampaign<'_> {
     pub(crate) fn after_run(&self, record: &RunRecord) -> Result<(), Error> {
         let command = self.plan.hooks.after_run.as_deref();
         let run = HookRun::ended(&self.plan, record);
-        Ok(hooks::run("after_run", command, &run, &self.lead.cancel, self.lead)?)
+        Ok(hooks::run("after_run", command, &run, &self.ctx.cancel, self.ctx)?)
     }
 
     /// Gives the run a name and stores its start in the repository, with its random seed.
@@ -175,7 +175,7 @@ impl PreparedCampaign<'_> {
             self.repository.begin(&new_run).map(|()| new_run)
         })?;
         let (id, targets) = (started_run.id.clone(), self.targets.words());
-        self.lead.emit(CampaignEvent::RunBegun { id, targets, is_part: started_run.part_of.is_some() });
+        self.ctx.emit(CampaignEvent::RunBegun { id, targets, is_part: started_run.part_of.is_some() });
         Ok(started_run)
     }
 
@@ -187,18 +187,19 @@ impl PreparedCampaign<'_> {
         books: Vec<Option<Arc<AckLedger>>>,
         watch: &dyn RunListener,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
-        let clock: Arc<dyn Clock> = match &self.lead.fleet {
+        let clock: Arc<dyn Clock> = match &self.ctx.fleet {
             Some(fleet) => fleet.clock(),
             None => Arc::new(MonotonicClock::default()),
         };
         let hosts =
-            hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.lead).inspect_err(|_| {
+            hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.ctx).inspect_err(|_| {
                 // Nothing was started, so no run is kept. The first error counts.
                 let _ = self.repository.delete(&started_run.id);
             })?;
-        let aims = self.targets.all.iter().zip(&self.specs).zip(hosts);
-        let aims = aims.map(|((reached, spec), host)| reached.target_context(&self.plan, spec, host));
-        let mut targets: Vec<TargetContext> = aims.collect();
+        let target_contexts = self.targets.all.iter().zip(&self.specs).zip(hosts);
+        let target_contexts =
+            target_contexts.map(|((reached, spec), host)| reached.target_context(&self.plan, spec, host));
+        let mut targets: Vec<TargetContext> = target_contexts.collect();
         for (aim, book) in targets.iter_mut().zip(books) {
             aim.ack_ledger = book;
         }
@@ -210,22 +211,22 @@ impl PreparedCampaign<'_> {
             targets,
             custom_workloads: self.workloads.clone(),
             clock,
-            cancel: self.lead.cancel.part(self.lead.steer.flag()),
+            cancel: self.ctx.cancel.part(self.ctx.steer.flag()),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
         };
         let keeper = interval_store::is_long(&self.plan).then(|| {
             let draft = self.with_labels(started_run, dyno_drive::draft(&job));
-            SeriesKeeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
+            IntervalStoreListener::start(draft, self.repository.path().to_path_buf(), watch, self.ctx)
         });
-        let fleet = self.lead.fleet.as_deref();
+        let fleet = self.ctx.fleet.as_deref();
         let driven = dyno_drive::run_by(&job, keeper.as_ref().map_or(watch, |keeper| keeper), fleet);
         let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
         let why = match keeper {
             Some(keeper) => keeper.finish(is_overview),
             None => Some("the run was expected to be short".to_owned()),
         };
-        self.lead.emit(CampaignEvent::RunOver);
+        self.ctx.emit(CampaignEvent::RunOver);
         let (mut record, left) = match driven {
             Ok((record, left)) => (self.with_labels(started_run, record), left),
             Err(error) => {
@@ -237,7 +238,7 @@ impl PreparedCampaign<'_> {
         if is_overview {
             interval_store::note_incomplete_series(&mut record, why.as_ref());
             if let Some(why) = why {
-                self.lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
+                self.ctx.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
             }
         }
         Ok((record, left))
@@ -254,14 +255,14 @@ impl PreparedCampaign<'_> {
 
     /// Stores the record, as [`store`] does.
     pub(crate) fn store(&self, record: &RunRecord) -> Result<(), Error> {
-        store(&self.repository, self.lead, record)
+        store(&self.repository, self.ctx, record)
     }
 }
 
 /// Stores the record; if that fails, writes it to a file so that it is not lost.
 pub(crate) fn store(
     repository: &Repository,
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     record: &RunRecord,
 ) -> Result<(), Error> {
     let Err(error) = repository.finish(record) else {
@@ -270,7 +271,7 @@ pub(crate) fn store(
     for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
         let path = dir.join(format!("dyno-{}.json", record.id));
         if files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
-            lead.emit(CampaignEvent::Warning(Warning::StoredElsewhere(error.to_string(), path)));
+            ctx.emit(CampaignEvent::Warning(Warning::StoredElsewhere(error.to_string(), path)));
             break;
         }
     }

@@ -22,7 +22,7 @@ use crate::{consent, custom_workloads, data, described, hosts, writes};
 
 /// A prepared campaign: its targets, locks, workloads and data.
 pub(crate) struct PreparedCampaign<'a> {
-    pub(crate) lead: &'a CampaignContext<'a>,
+    pub(crate) ctx: &'a CampaignContext<'a>,
     pub(crate) plan: Plan,
     pub(crate) repository: Repository,
     pub(crate) targets: ReachedTargets,
@@ -46,37 +46,37 @@ pub(crate) struct PreparedCampaign<'a> {
 impl<'a> PreparedCampaign<'a> {
     /// Prepares a run of `plan`, if every target passes `suits`.
     pub(crate) fn new(
-        lead: &'a CampaignContext<'a>,
+        ctx: &'a CampaignContext<'a>,
         plan: Plan,
         work: LockPurpose,
         loading: DataLoadPolicy<'a>,
         suits: impl Fn(&dyn Target) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let custom_workloads = custom_workloads::read_workloads(&plan, lead.engines.specs)?;
-        consent::require_command_consent(lead, &plan)?;
+        let custom_workloads = custom_workloads::read_workloads(&plan, ctx.engines.specs)?;
+        consent::require_command_consent(ctx, &plan)?;
         // Opened first, so that an unwritable repository is detected before the run.
-        let repository = lead.repository()?;
+        let repository = ctx.repository()?;
         // The caller handles the plan's sweep.
         let plan = custom_workloads::apply_workload_rates(
             Plan { sweep: SweepSettings::default(), ..plan },
             &custom_workloads,
         );
-        let targets = ReachedTargets::reach(lead, &plan)?;
+        let targets = ReachedTargets::reach(ctx, &plan)?;
         refuse_impossible(&plan, &custom_workloads, &targets)?;
         if let DataLoadPolicy::AsNeeded { replaceable: replaceable_plans, .. } = loading {
             replaceable_plans.iter().try_for_each(|plan| refuse_page_cache(plan, &targets))?;
         }
-        writes::require_write_consent(lead, &custom_workloads, &targets)?;
+        writes::require_write_consent(ctx, &custom_workloads, &targets)?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
         }
-        lead.emit(CampaignEvent::Reached);
-        let locks = targets.lock(work, lead)?;
-        let specs = make_room(lead, &plan, &targets, loading)?;
-        let (ended, marks, fresh) = ((0, None), lead.marks.clone(), true);
+        ctx.emit(CampaignEvent::Reached);
+        let locks = targets.lock(work, ctx)?;
+        let specs = make_room(ctx, &plan, &targets, loading)?;
+        let (ended, marks, fresh) = ((0, None), ctx.marks.clone(), true);
         let lacks_data = false;
         let mut ready = Self {
-            lead,
+            ctx,
             plan,
             repository,
             targets,
@@ -103,9 +103,9 @@ impl<'a> PreparedCampaign<'a> {
         let other_mix =
             (&new.mix, &new.options, &new.beside_mix) != (&old.mix, &old.options, &old.beside_mix);
         if other_folder || other_scale || other_mix {
-            self.workloads = custom_workloads::read_workloads(&plan, self.lead.engines.specs)?;
+            self.workloads = custom_workloads::read_workloads(&plan, self.ctx.engines.specs)?;
             if same_target {
-                writes::require_write_consent(self.lead, &self.workloads, &self.targets)?;
+                writes::require_write_consent(self.ctx, &self.workloads, &self.targets)?;
             }
         }
         let has_tables = self.workloads.iter().any(|custom_workload| !custom_workload.tables().is_empty());
@@ -115,7 +115,7 @@ impl<'a> PreparedCampaign<'a> {
             return self.reconnect(self.loading);
         }
         refuse_impossible(&self.plan, &self.workloads, &self.targets)?;
-        let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
+        let specs = make_room(self.ctx, &self.plan, &self.targets, self.loading)?;
         if specs != self.specs || other_tables || self.needs_data {
             self.specs = specs;
             self.needs_data = true;
@@ -134,14 +134,14 @@ impl<'a> PreparedCampaign<'a> {
     /// Connects to the plan's targets again, and locks them.
     pub(crate) fn reconnect(&mut self, loading: DataLoadPolicy<'_>) -> Result<(), Error> {
         self.locks.clear();
-        self.targets = ReachedTargets::reach(self.lead, &self.plan)?;
+        self.targets = ReachedTargets::reach(self.ctx, &self.plan)?;
         refuse_impossible(&self.plan, &self.workloads, &self.targets)?;
         // Detects an unreachable machine now, and not after hours of loading.
         let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-        hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.lead)?;
-        writes::require_write_consent(self.lead, &self.workloads, &self.targets)?;
-        self.locks = self.targets.lock(self.work, self.lead)?;
-        self.specs = make_room(self.lead, &self.plan, &self.targets, loading)?;
+        hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.ctx)?;
+        writes::require_write_consent(self.ctx, &self.workloads, &self.targets)?;
+        self.locks = self.targets.lock(self.work, self.ctx)?;
+        self.specs = make_room(self.ctx, &self.plan, &self.targets, loading)?;
         self.prepare_data(loading)?;
         self.is_checked = true;
         Ok(())
@@ -154,7 +154,7 @@ impl<'a> PreparedCampaign<'a> {
             for holder in self.targets.holders()? {
                 holder.named(self.prepare_target_data(holder, &holder.spec(&self.plan)?, loading))?;
             }
-            return self.targets.wait_for_data(&self.plan, &self.lead.cancel);
+            return self.targets.wait_for_data(&self.plan, &self.ctx.cancel);
         }
         let targets_and_specs = self.targets.all.iter().zip(&self.specs);
         let notes: Vec<_> = targets_and_specs
@@ -183,15 +183,15 @@ impl<'a> PreparedCampaign<'a> {
         let (target, may_load) =
             (reached.target.as_ref(), matches!(loading, DataLoadPolicy::AsNeeded { .. }));
         let load = |replace| {
-            load_test_data(self.lead, target, spec, self.plan.data.load_parallel, replace).map(|_| None)
+            load_test_data(self.ctx, target, spec, self.plan.data.load_parallel, replace).map(|_| None)
         };
         if target.capabilities().ephemeral {
             return load(may_load);
         }
-        if self.lead.cancel.is_cancelled() {
+        if self.ctx.cancel.is_cancelled() {
             return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began"));
         }
-        self.lead.emit(CampaignEvent::LookingAtData);
+        self.ctx.emit(CampaignEvent::LookingAtData);
         if may_load {
             match data::survey(&reached.target)? {
                 DataState::Empty | DataState::Partial { .. } => return load(false),
@@ -200,7 +200,7 @@ impl<'a> PreparedCampaign<'a> {
                 DataState::Loaded { .. } => {}
             }
         }
-        require_data(self.lead, reached, spec)
+        require_data(self.ctx, reached, spec)
     }
 }
 
@@ -213,7 +213,7 @@ impl PreparedCampaign<'_> {
         loading: DataLoadPolicy<'_>,
     ) -> Result<(), TargetError> {
         let load = |replace| {
-            set_up(self.lead, target, custom_workload, self.plan.data.load_parallel, replace).map(|_| ())
+            set_up(self.ctx, target, custom_workload, self.plan.data.load_parallel, replace).map(|_| ())
         };
         if target.capabilities().ephemeral {
             return load(Replace::Others);
@@ -240,7 +240,7 @@ const SWEEP_MAX: Duration = Duration::from_secs(600);
 /// Deletes rows that an interrupted run inserted, then checks that the target holds the data. Returns what
 /// updates have changed about it. Waiting for locks has a time limit.
 pub(crate) fn require_data(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     reached: &ReachedTarget,
     spec: &DataSpec,
 ) -> Result<Option<String>, TargetError> {
@@ -258,9 +258,9 @@ pub(crate) fn require_data(
             }
         };
         let doing = "looking for rows that an earlier run left";
-        if let Some(rows) = bounded_query::within(SWEEP_MAX, &lead.cancel, doing, sweep)? {
-            lead.emit(CampaignEvent::Removed(rows));
+        if let Some(rows) = bounded_query::within(SWEEP_MAX, &ctx.cancel, doing, sweep)? {
+            ctx.emit(CampaignEvent::Removed(rows));
         }
     }
-    data::require(&reached.target, spec, &lead.cancel)
+    data::require(&reached.target, spec, &ctx.cancel)
 }

@@ -23,7 +23,7 @@ pub(crate) enum DataLoadPolicy<'a> {
 
 /// Makes room on all targets, and returns the data that `plan` needs on each; see [`make_room_on`].
 pub(crate) fn make_room(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     targets: &ReachedTargets,
     loading: DataLoadPolicy<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn make_room(
         (loading, &plan.workload.folder)
     {
         for holder in targets.holders()? {
-            holder.named(make_room_on(lead, plan, &holder.target, replaceable_plans, replace))?;
+            holder.named(make_room_on(ctx, plan, &holder.target, replaceable_plans, replace))?;
         }
     }
     targets.all.iter().map(|reached| reached.spec(plan)).collect()
@@ -42,7 +42,7 @@ pub(crate) fn make_room(
 /// may be replaced. It is dropped only if it cannot be replaced in place: an SQLite file has a single page
 /// size.
 fn make_room_on(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     target: &Arc<dyn Target>,
     replaceable: &[Plan],
@@ -68,8 +68,8 @@ fn make_room_on(
         ));
     }
     if spec.is_err() {
-        lead.emit(CampaignEvent::DroppingData);
-        crate::load::with_retries(lead, || target.drop_all())?;
+        ctx.emit(CampaignEvent::DroppingData);
+        crate::load::with_retries(ctx, || target.drop_all())?;
         data::spec(plan, target)?;
     }
     Ok(())

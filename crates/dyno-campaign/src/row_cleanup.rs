@@ -14,7 +14,7 @@ const SILENT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Deletes the rows `left` by sessions, within a time limit.
-pub(crate) fn remove_leftover_rows(left: Vec<Leftover>, lead: &CampaignContext<'_>) {
+pub(crate) fn remove_leftover_rows(left: Vec<Leftover>, ctx: &CampaignContext<'_>) {
     if left.is_empty() {
         return;
     }
@@ -22,8 +22,8 @@ pub(crate) fn remove_leftover_rows(left: Vec<Leftover>, lead: &CampaignContext<'
     let outcome = PendingAnswer::start(all).map(|asked| {
         // The first second also passes if the run was cancelled. Afterwards a cancellation ends the wait.
         asked.wait(SILENT, &Cancel::default()).or_else(|| {
-            lead.emit(CampaignEvent::Tidying);
-            asked.wait(PATIENCE, &lead.cancel)
+            ctx.emit(CampaignEvent::Tidying);
+            asked.wait(PATIENCE, &ctx.cancel)
         })
     });
     let why = match outcome {
@@ -32,5 +32,5 @@ pub(crate) fn remove_leftover_rows(left: Vec<Leftover>, lead: &CampaignContext<'
         Ok(Some(Err(error))) => Some(error.to_string()),
         Err(error) => Some(error.to_string()),
     };
-    lead.emit(CampaignEvent::Warning(Warning::RowsLeft(why)));
+    ctx.emit(CampaignEvent::Warning(Warning::RowsLeft(why)));
 }

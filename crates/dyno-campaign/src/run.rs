@@ -15,8 +15,8 @@ use crate::room::DataLoadPolicy;
 ///
 /// # Errors
 /// The plan or the target is unsuitable for a run, or a hook failed; a measured run is stored in any case.
-pub fn run(lead: &CampaignContext<'_>, plan: Plan) -> Result<Arc<RunRecord>, Error> {
-    let mut ready = PreparedCampaign::new(lead, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
+pub fn run(ctx: &CampaignContext<'_>, plan: Plan) -> Result<Arc<RunRecord>, Error> {
+    let mut ready = PreparedCampaign::new(ctx, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
     let measured = ready.measure(None).and_then(|record| ready.after_run(&record).map(|()| record));
     let end_hook_result = ready.after_all();
     let record = measured?;

@@ -55,20 +55,20 @@ impl SearchDimension {
 /// # Errors
 /// An end of the range gives an invalid plan, the target is unsuitable for a run, or the repository fails.
 pub fn search(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: Plan,
     limits: &[Limit],
     over: SearchDimension,
     range: SearchRange,
 ) -> Result<CampaignOutcome, Error> {
-    let engines = lead.engines.specs;
+    let engines = ctx.engines.specs;
     let mut search =
         Search { engines, plan, limits, over, range, tally: SearchTally::new(), load: 0, inconclusive: 0 };
     let start_plans = [search.plan_at_load(range.from)?.0];
     // Checks the upper end, too, so that no plan is refused in the middle of the search.
     search.plan_at_load(range.max)?;
     let loading = DataLoadPolicy::AsNeeded { replaceable: &start_plans, replace: false };
-    let ready = PreparedCampaign::new(lead, start_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+    let ready = PreparedCampaign::new(ctx, start_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
     let SearchRange { from, max, .. } = range;
     let definition = json!({
         "plan": search.plan, "limits": search.limits(), "over": over.name(), "from": from, "max": max,

@@ -17,10 +17,10 @@ use crate::room::DataLoadPolicy;
 ///
 /// # Errors
 /// The plan or the target is unsuitable for a run, or the repository fails.
-pub fn soak(lead: &CampaignContext<'_>, plan: Plan) -> Result<CampaignOutcome, Error> {
+pub fn soak(ctx: &CampaignContext<'_>, plan: Plan) -> Result<CampaignOutcome, Error> {
     let plan = Plan { sweep: SweepSettings::default(), ..plan };
     let ready =
-        PreparedCampaign::new(lead, plan.clone(), LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
+        PreparedCampaign::new(ctx, plan.clone(), LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
     let frame =
         CampaignSpec { planned: Some(1), ..CampaignSpec::new(SweepKind::Soak, json!({ "plan": plan })) };
     campaign::run_campaign(ready, frame, &mut Soak { plan, has_begun: false })

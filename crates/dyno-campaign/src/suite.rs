@@ -37,13 +37,13 @@ fn processors() -> u32 {
 ///
 /// # Errors
 /// The target is unsuitable for a run, or the repository fails. A test that fails does not end the others.
-pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Option<CampaignOutcome>, Error> {
+pub fn suite(ctx: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Option<CampaignOutcome>, Error> {
     if order.first().is_none() {
         return Ok(None);
     }
-    order.calibrations = calibrate::stored_calibrations(lead)?;
+    order.calibrations = calibrate::stored_calibrations(ctx)?;
     if let Some(widest) = order.plans().first() {
-        let targets = ReachedTargets::reach(lead, widest)?;
+        let targets = ReachedTargets::reach(ctx, widest)?;
         let caches = targets.all.iter().filter_map(|reached| reached.identity.cache_bytes);
         order.exceed_cache(caches.clone().max().unwrap_or_default());
         let is_here = targets.all.iter().all(|reached| reached.identity.same_host);
@@ -53,7 +53,7 @@ pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Opt
             processors: is_here.then(processors),
         });
         if order.resumed.is_none() {
-            order.there_before = data::there_before(lead, &targets, order.choice.replace, &order.plans())?;
+            order.there_before = data::there_before(ctx, &targets, order.choice.replace, &order.plans())?;
         }
     }
     let Some(first) = order.first() else { return Ok(None) };
@@ -61,11 +61,11 @@ pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Opt
     let loading = DataLoadPolicy::AsNeeded { replaceable: &plans, replace: order.choice.replace };
     let is_new = order.resumed.is_none();
     let mut ready =
-        PreparedCampaign::new(lead, first, LockPurpose::Run, loading, |_| Ok(())).inspect_err(|_| {
+        PreparedCampaign::new(ctx, first, LockPurpose::Run, loading, |_| Ok(())).inspect_err(|_| {
             // Removes what an incomplete load left, and returns the load's own error. Before a resumed suite
             // the data may belong to others.
             if is_new && !order.choice.keep {
-                drop(data::remove(&lead.without_cancel(), &order.there_before, &plans));
+                drop(data::remove(&ctx.without_cancel(), &order.there_before, &plans));
             }
         })?;
     ready.marks.clone_from(&order.marks);
@@ -82,7 +82,7 @@ pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Opt
     if order.choice.keep || is_to_be_continued {
         return outcome.map(Some);
     }
-    let removed = data::remove(&lead.without_cancel(), &order.there_before, &plans);
+    let removed = data::remove(&ctx.without_cancel(), &order.there_before, &plans);
     let mut concluded = outcome?;
     match (removed, &mut concluded.stopped) {
         (Err(error), Some(why)) => why.push_str(&format!("; its data could not be removed: {error}")),

@@ -30,12 +30,12 @@ pub struct SweepCampaign {
 ///
 /// # Errors
 /// The first target is unsuitable for a run, or the repository fails.
-pub fn sweep(lead: &CampaignContext<'_>, mut order: SweepCampaign) -> Result<Option<CampaignOutcome>, Error> {
+pub fn sweep(ctx: &CampaignContext<'_>, mut order: SweepCampaign) -> Result<Option<CampaignOutcome>, Error> {
     let Some(first) = order.schedule.next(&order.results) else { return Ok(None) };
     let layout_plans = order.layouts();
     let loading = DataLoadPolicy::AsNeeded { replaceable: &layout_plans, replace: order.replace };
     let mut ready =
-        PreparedCampaign::new(lead, order.point(first).plan.clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+        PreparedCampaign::new(ctx, order.point(first).plan.clone(), LockPurpose::Run, loading, |_| Ok(()))?;
     ready.marks.clone_from(&order.marks);
     let definition = json!({ "plan": order.plan, "replace": order.replace, "marks": order.marks });
     let frame = CampaignSpec {

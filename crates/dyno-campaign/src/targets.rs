@@ -98,10 +98,10 @@ impl ReachedTarget {
         &self,
         holder: &Holder,
         claim: Claim,
-        lead: &CampaignContext<'_>,
+        ctx: &CampaignContext<'_>,
     ) -> Result<Lock, TargetError> {
         let lock = self.target.lock(holder, claim)?;
-        lead.emit(CampaignEvent::Locked(lock.caveat().map(str::to_owned)));
+        ctx.emit(CampaignEvent::Locked(lock.caveat().map(str::to_owned)));
         Ok(lock)
     }
 }
@@ -134,16 +134,16 @@ pub(crate) fn open(
 
 /// Connects to one target of `plan`; asks for a password if the server requires one and the plan names none.
 fn reach(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: &Plan,
     url: &TargetUrl,
 ) -> Result<(Arc<dyn Target>, Identity), Error> {
-    let open = |password| open(lead.engines, plan, url, password);
+    let open = |password| open(ctx.engines, plan, url, password);
     let mut target = open(given_password(plan)?)?;
     let mut identity = data::identify(&target, plan.observe.host, &Cancel::default());
     let wants = |error: &TargetError| error.kind == TargetErrorKind::PasswordNeeded;
     if identity.as_ref().is_err_and(wants)
-        && let Some(password) = lead.listener.password(url)?
+        && let Some(password) = ctx.listener.password(url)?
     {
         target = open(Some(password))?;
         identity = data::identify(&target, plan.observe.host, &Cancel::default());
@@ -159,15 +159,15 @@ pub(crate) fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
 
 impl ReachedTargets {
     /// Connects to all targets of `plan`; refuses two targets that would count each other's work.
-    pub(crate) fn reach(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Self, Error> {
+    pub(crate) fn reach(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Self, Error> {
         let several = plan.target.is_several();
         let file = plan.target.password_file.as_deref().map(std::path::Path::new);
         let open = file.and_then(|file| open_secret_warning("the password file", file));
-        open.into_iter().for_each(|words| lead.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
+        open.into_iter().for_each(|words| ctx.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
         let mut all: Vec<ReachedTarget> = Vec::new();
         for (at, url) in plan.target.all().iter().enumerate() {
             let label = if several { format!("target {} ({url}): ", at + 1) } else { String::new() };
-            let (target, identity) = named(&label, reach(lead, plan, url))?;
+            let (target, identity) = named(&label, reach(ctx, plan, url))?;
             let reads_only = named(&label, target.reads_only())?;
             let instance = if several { named(&label, target.instance())? } else { None };
             let reached = ReachedTarget { target, identity, reads_only, instance, data_note: None, label };
@@ -255,9 +255,9 @@ impl ReachedTargets {
     }
 
     /// Locks all targets for this kind of work.
-    pub(crate) fn lock(&self, work: LockPurpose, lead: &CampaignContext<'_>) -> Result<Vec<Lock>, Error> {
+    pub(crate) fn lock(&self, work: LockPurpose, ctx: &CampaignContext<'_>) -> Result<Vec<Lock>, Error> {
         let holder = Holder::this_process(work);
-        let lock_target = |reached: &ReachedTarget| match reached.lock(&holder, self.claim, lead) {
+        let lock_target = |reached: &ReachedTarget| match reached.lock(&holder, self.claim, ctx) {
             // Several targets may reach the same database, and the first has already locked it.
             Err(error)
                 if self.is_shared()

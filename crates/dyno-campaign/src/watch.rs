@@ -12,7 +12,7 @@ use dyno_record::{RunRecord, StartedRun};
 use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::event::{CampaignEvent, Warning};
-use crate::interval_store::{self, SeriesKeeper};
+use crate::interval_store::{self, IntervalStoreListener};
 use crate::measure::{series_points_max, store};
 use crate::targets::ReachedTargets;
 use crate::{data, hosts, names};
@@ -23,15 +23,15 @@ use crate::{data, hosts, names};
 /// # Errors
 /// There are several targets, the target cannot be reached or cannot be observed from outside, or the
 /// repository cannot be written.
-pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
+pub fn watch(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
     // Opened first, so that an unwritable repository is detected now, and not after hours.
-    let repository = lead.repository()?;
-    let targets = ReachedTargets::reach(lead, plan)?;
+    let repository = ctx.repository()?;
+    let targets = ReachedTargets::reach(ctx, plan)?;
     if targets.is_several() {
         let hint = "run a separate `dyno watch` for each target";
         return Err(Error::usage("`dyno watch` observes one target, but the plan names several", hint));
     }
-    lead.emit(CampaignEvent::Reached);
+    ctx.emit(CampaignEvent::Reached);
     let reached = targets.first();
     let Length::Time(length) = plan.run.length() else {
         return Err(Error::usage(
@@ -41,7 +41,7 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
     };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
     // Detects a machine that cannot be observed before the run is stored as started.
-    let far = hosts::connect_hosts(plan, &targets.all, &clock, lead)?.into_iter().flatten().next();
+    let far = hosts::connect_hosts(plan, &targets.all, &clock, ctx)?.into_iter().flatten().next();
     let started_run = names::with_unique_name(|now, random| {
         let (id, at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
         let new_run =
@@ -57,33 +57,33 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
         length_s: length.0.as_secs_f64(),
         samples_per_s: plan.observe.waits.map_or(0.0, |rate| rate.0),
         clock,
-        cancel: lead.cancel.clone(),
+        cancel: ctx.cancel.clone(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         series_points_max: series_points_max(),
         begun: started_run,
     };
     let id = present.begun.id.clone();
-    lead.emit(CampaignEvent::RunBegun { id: id.clone(), targets: targets.words(), is_part: false });
+    ctx.emit(CampaignEvent::RunBegun { id: id.clone(), targets: targets.words(), is_part: false });
     let marked = |record: RunRecord| RunRecord {
-        variant: lead.marks.variant.clone(),
-        tags: lead.marks.tag.clone(),
+        variant: ctx.marks.variant.clone(),
+        tags: ctx.marks.tag.clone(),
         ..record
     };
     let keeper = interval_store::is_long(plan).then(|| {
         let draft = marked(present::draft(&present));
-        SeriesKeeper::start(draft, repository.path().to_path_buf(), &NoopRunListener, lead)
+        IntervalStoreListener::start(draft, repository.path().to_path_buf(), &NoopRunListener, ctx)
     });
     let outcome = present::watch(&present, &mut |seen| match (seen, &keeper) {
         (ObservationEvent::Final(chunk), Some(keeper)) => keeper.event(&dyno_drive::RunEvent::Final(chunk)),
         (ObservationEvent::Final(_), None) => {}
-        (seen, _) => lead.emit(CampaignEvent::Seen(seen)),
+        (seen, _) => ctx.emit(CampaignEvent::Seen(seen)),
     });
     let is_overview = outcome.as_ref().is_ok_and(|record| record.series.full.is_some());
     let why = match keeper {
         Some(keeper) => keeper.finish(is_overview),
         None => Some("the watch was expected to be short".to_owned()),
     };
-    lead.emit(CampaignEvent::RunOver);
+    ctx.emit(CampaignEvent::RunOver);
     let mut record = match outcome {
         Ok(record) => marked(record),
         Err(error) => {
@@ -95,11 +95,11 @@ pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, 
     if is_overview {
         interval_store::note_incomplete_series(&mut record, why.as_ref());
         if let Some(why) = why {
-            lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
+            ctx.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
         }
     }
-    store(&repository, lead, &record)?;
+    store(&repository, ctx, &record)?;
     let record = Arc::new(record);
-    lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
+    ctx.emit(CampaignEvent::Stored(Arc::clone(&record)));
     Ok(record)
 }

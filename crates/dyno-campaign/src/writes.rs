@@ -22,7 +22,7 @@ const FILE: &str = "allowed-writes";
 /// # Errors
 /// Consent was not given before, and the user refuses or cannot be asked.
 pub(crate) fn require_write_consent(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     workloads: &[Arc<CustomWorkload>],
     targets: &ReachedTargets,
 ) -> Result<(), Error> {
@@ -32,7 +32,7 @@ pub(crate) fn require_write_consent(
             // One question covers all parts of a workload.
             if !workloads[..at].iter().any(|other| same(&other)) {
                 let parts: Vec<&Arc<CustomWorkload>> = workloads[at..].iter().filter(same).collect();
-                reached.named(require_workload_consent(lead, own, &parts, reached.target.as_ref()))?;
+                reached.named(require_workload_consent(ctx, own, &parts, reached.target.as_ref()))?;
             }
         }
     }
@@ -40,7 +40,7 @@ pub(crate) fn require_write_consent(
 }
 
 fn require_workload_consent(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     custom_workload: &CustomWorkload,
     parts: &[&Arc<CustomWorkload>],
     target: &dyn Target,
@@ -74,9 +74,9 @@ fn require_workload_consent(
         .iter()
         .map(|(transaction, touched)| format!("{name} writes in {transaction}: {}", touched.join(", ")))
         .collect();
-    if lead.consent.writes {
-        lead.emit(CampaignEvent::Writes(url, lines));
-    } else if !lead.listener.allows_writes(&url, &lines)? {
+    if ctx.consent.writes {
+        ctx.emit(CampaignEvent::Writes(url, lines));
+    } else if !ctx.listener.allows_writes(&url, &lines)? {
         return Err(Error::usage(
             format!(
                 "{name} changes data of {url} that Dyno did not create, and has not run there before: {}",
@@ -88,7 +88,7 @@ fn require_workload_consent(
     if let Some(file) = file
         && let Err(error) = store_mark(&file, &mark)
     {
-        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        ctx.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }

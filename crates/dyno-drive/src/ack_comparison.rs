@@ -11,7 +11,7 @@ use crate::results::Results;
 /// Whether the database of the target at `at` has not yet counted all acknowledged transactions, between two
 /// snapshots around the whole run. Other sessions' transactions may hide missing ones for a while; the
 /// reverse cannot happen.
-pub(crate) fn is_owed(
+pub(crate) fn lacks_acknowledged_transactions(
     job: &DriveJob<'_>,
     at: usize,
     results: &Results,

@@ -58,7 +58,7 @@ struct Exchange {
 impl ThreadAffinity {
     /// Exchanges `states` for as many others, and pins the thread to its processor as long as the returned
     /// guard lives. Every thread must call this once. It returns when all have, or when it is `late`.
-    pub(crate) fn settle(&self, states: States, late: &dyn Fn() -> bool) -> (States, Option<Pinned>) {
+    pub(crate) fn settle(&self, states: States, late: &dyn Fn() -> bool) -> (States, Option<PinnedThread>) {
         let all = &self.all;
         if all.processors.is_empty() {
             all.count_placement(&states, None);
@@ -67,7 +67,7 @@ impl ThreadAffinity {
         let mut states = all.exchange(self.thread, states, late);
         // With a remote server, the scheduler places threads as well as Dyno could.
         let has_local_server = states.iter().any(|state| state.processor.is_some());
-        let pinned = has_local_server.then(|| Pinned::on(all.processors[self.thread])).flatten();
+        let pinned = has_local_server.then(|| PinnedThread::on(all.processors[self.thread])).flatten();
         for thread in 0..all.threads {
             if thread == self.thread {
                 self.wake_remote_servers(&mut states, late);
@@ -199,9 +199,9 @@ fn allowed() -> Vec<usize> {
 }
 
 /// Pins the calling thread to one processor.
-pub(crate) struct Pinned(CpuSet);
+pub(crate) struct PinnedThread(CpuSet);
 
-impl Pinned {
+impl PinnedThread {
     /// Pins it to `processor`; `None` where the system refuses.
     fn on(processor: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
@@ -212,7 +212,7 @@ impl Pinned {
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedThread {
     fn drop(&mut self) {
         // Without this, the thread stays pinned, which is no worse than before.
         let _ = sched_setaffinity(None, &self.0);

@@ -230,7 +230,9 @@ impl<'a> Conductor<'a> {
             let (job, targets) = (self.job, std::mem::take(&mut self.measured.targets));
             let settled = self.read_until_settled(&|at, end| {
                 let begin = targets[at].whole_begin.as_ref();
-                begin.is_some_and(|begin| ack_comparison::is_owed(job, at, &results, begin, end))
+                begin.is_some_and(|begin| {
+                    ack_comparison::lacks_acknowledged_transactions(job, at, &results, begin, end)
+                })
             });
             self.measured.targets = targets;
             for (target, taken) in self.measured.targets.iter_mut().zip(settled) {

@@ -13,7 +13,7 @@ use dyno_engine::{BlockOp, BlockOpSchema as Schema};
 use dyno_workload::pace::ArrivalSchedule;
 use dyno_workload::{ClassId, DrawnOperation, Effect};
 
-use crate::interval::{IntervalCounts, UnderWay};
+use crate::interval::{CurrentIntervals, IntervalCounts};
 use crate::phased::{PhaseCursor, part_of};
 use crate::tally::LatencyTally;
 use crate::thread_result::{ClassResult, PhaseResult, SessionTimes, ThreadResult};
@@ -42,7 +42,7 @@ pub(crate) struct ThreadCounts {
     targets: Vec<TargetTotals>,
     /// When the parts of a run with phases end.
     ends_ns: Option<Arc<[u64]>>,
-    under_way: UnderWay,
+    under_way: CurrentIntervals,
 }
 
 impl ThreadCounts {
@@ -61,7 +61,7 @@ impl ThreadCounts {
             classes,
             targets: (0..targets).map(|_| TargetTotals::new(parts)).collect(),
             ends_ns,
-            under_way: UnderWay::new((targets, classes), interval_ns, full, empty),
+            under_way: CurrentIntervals::new((targets, classes), interval_ns, full, empty),
         }
     }
 
@@ -225,20 +225,25 @@ impl ThreadCounts {
     }
 
     /// Counts an operation that was due at `due_ns` after the gate and never began in the window.
-    pub(crate) fn never_begun(&mut self, target: usize, due_ns: u64) {
+    pub(crate) fn count_never_started(&mut self, target: usize, due_ns: u64) {
         let Some(ends_ns) = &self.ends_ns else { return };
         let part = part_of(ends_ns, 0, due_ns);
-        self.targets[target].parts[part].packed.never_begun(1);
+        self.targets[target].parts[part].packed.count_never_started(1);
     }
 
     /// Counts the operations that were due between the present position of `schedule` and `end_ns` after the
     /// gate, and never began.
-    pub(crate) fn leave_undone(&mut self, target: usize, end_ns: u64, schedule: &mut ArrivalSchedule) {
+    pub(crate) fn count_overdue_arrivals(
+        &mut self,
+        target: usize,
+        end_ns: u64,
+        schedule: &mut ArrivalSchedule,
+    ) {
         let Some(ends_ns) = &self.ends_ns else { return };
         // Nothing is due after the last phase.
         for (part, part_end_ns) in ends_ns[..ends_ns.len() - 1].iter().enumerate() {
             let passed = schedule.pass(end_ns.min(*part_end_ns));
-            self.targets[target].parts[part].packed.never_begun(passed);
+            self.targets[target].parts[part].packed.count_never_started(passed);
         }
     }
 
@@ -291,8 +296,8 @@ mod tests {
         let operations = [(5, 5), (9, 12), (11, 13), (12, 25), (13, 35), (21, 36), (39, 39)];
         let due_in = operations.map(|moments| counts.begins(0, &mut passed, true, moments));
         assert_eq!(due_in, [0, 0, 1, 1, 1, 2, 3]);
-        counts.never_begun(0, 38);
-        counts.never_begun(0, 31);
+        counts.count_never_started(0, 38);
+        counts.count_never_started(0, 31);
         let parts = &counts.take()[0].phases;
         assert_eq!(parts.iter().map(|part| part.due).collect::<Vec<_>>(), [2, 3, 1, 3, 0]);
         let behind = parts.iter().scan(0, |behind, part| {

@@ -13,13 +13,13 @@ use dyno_record::{Class, Counter, OpStats, RowEffect, Window};
 
 /// The seconds by which deltas are divided.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cover {
+pub(crate) struct CoveredSeconds {
     ops_s: f64,
     rows_s: f64,
     writes_s: f64,
 }
 
-impl Cover {
+impl CoveredSeconds {
     /// All counters cover the same time.
     pub(crate) fn all(seconds: f64) -> Self {
         Self { ops_s: seconds, rows_s: seconds, writes_s: seconds }
@@ -100,9 +100,9 @@ mod tests {
         BTreeMap::from([("select".to_owned(), stats)])
     }
 
-    fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> Cover {
+    fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> CoveredSeconds {
         let classes = blocks::classes(&WorkloadSettings::default(), &testing::spec(1_000));
-        Cover::of(window, ops, classes.of_operations())
+        CoveredSeconds::of(window, ops, classes.of_operations())
     }
 
     fn window(ops: u64) -> Window {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 
 use crate::job::DriveJob;
 
@@ -12,7 +12,7 @@ use crate::job::DriveJob;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The targets' reports on the `hanging` sessions.
-pub(crate) fn ask(job: &DriveJob<'_>, hanging: &[u32]) -> Vec<Stuck> {
+pub(crate) fn ask(job: &DriveJob<'_>, hanging: &[u32]) -> Vec<HungSessionReport> {
     let target_of = job.plan.target.assign(job.plan.sessions());
     let mut targets: Vec<usize> = hanging.iter().map(|number| target_of[*number as usize]).collect();
     targets.sort_unstable();
@@ -35,8 +35,8 @@ pub(crate) fn ask(job: &DriveJob<'_>, hanging: &[u32]) -> Vec<Stuck> {
     }
     answers.sort_by_key(|(at, _)| *at);
     let labelled = answers.into_iter().filter_map(|(at, stuck)| {
-        let Stuck { words, full } = stuck?;
-        Some(Stuck { words: format!("{}{words}", job.label(at)), full })
+        let HungSessionReport { words, full } = stuck?;
+        Some(HungSessionReport { words: format!("{}{words}", job.label(at)), full })
     });
     labelled.collect()
 }

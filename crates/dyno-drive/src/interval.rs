@@ -91,7 +91,7 @@ impl IntervalCounts {
 
 /// The current interval, target by target.
 #[derive(Debug)]
-pub(crate) struct UnderWay {
+pub(crate) struct CurrentIntervals {
     length_ns: u64,
     origin_ns: u64,
     index: u64,
@@ -103,7 +103,7 @@ pub(crate) struct UnderWay {
     empty: Receiver<Box<IntervalCounts>>,
 }
 
-impl UnderWay {
+impl CurrentIntervals {
     /// For intervals of this length in ns, and this many targets and classes. Full ones go to `full` and may
     /// come back empty.
     pub(crate) fn new(
@@ -196,7 +196,7 @@ mod tests {
     fn late_operation_is_counted_in_the_interval_it_ended_in() {
         let ((full, filled), (back, empty)) = (channel(), channel());
         back.send(Box::new(IntervalCounts::new(0, 1))).unwrap();
-        let mut under_way = UnderWay::new((2, 1), 100, full, empty);
+        let mut under_way = CurrentIntervals::new((2, 1), 100, full, empty);
         under_way.open(1_000);
         let op = |interval: &mut IntervalCounts| interval.ops += 1;
         for (target, ended_ns) in [(0, 1_001), (1, 1_099), (0, 1_100), (0, 1_350), (1, 1_099), (1, 1_399)] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dyno_host::HostDelta;
 use dyno_record::Counters;
 
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::hosts::{self, Machine};
 use crate::job::DriveJob;
 use crate::metrics::{MetricMap, between, of_database};
@@ -32,8 +32,8 @@ pub(crate) fn of_intervals(
         .zip(&job.targets)
         .map(|(((begin, end), counters), context)| match context.identity.counting.at_edges {
             true if blind => MetricMap::new(),
-            true => of_database(counters, &Cover::all(length_s)),
-            false => of_database(counters, &Cover::all(seconds(begin, end))),
+            true => of_database(counters, &CoveredSeconds::all(length_s)),
+            false => of_database(counters, &CoveredSeconds::all(seconds(begin, end))),
         })
         .collect();
     let mut total = match target_metrics.as_slice() {

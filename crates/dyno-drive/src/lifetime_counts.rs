@@ -54,7 +54,7 @@ impl LifetimeCounts {
     }
 
     /// Subtracts an operation that was counted.
-    pub(crate) fn take_off_op(&mut self, class: ClassId, effect: &Effect) {
+    pub(crate) fn subtract_op(&mut self, class: ClassId, effect: &Effect) {
         self.ops[class.index()] -= 1;
         self.transactions -= effect.transactions;
         for (sum, rows) in self.rows.iter_mut().zip(effect.rows) {
@@ -69,7 +69,7 @@ impl LifetimeCounts {
     }
 
     /// Subtracts operations that were counted.
-    pub(crate) fn take_off(&mut self, class: ClassId, touch: RowEffect, ops: u64, rows: u64) {
+    pub(crate) fn subtract_ops(&mut self, class: ClassId, touch: RowEffect, ops: u64, rows: u64) {
         self.ops[class.index()] -= ops;
         self.rows[touch as usize] -= rows;
     }

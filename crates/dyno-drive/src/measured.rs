@@ -1,6 +1,6 @@
 //! Holds what the coordinator has measured, before it becomes a record.
 
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_record::{Fleet, Profile, Series, ThreadPlacement, UnreadIntervals, Waits};
 
 use crate::counter_watchdog::CounterWatchdog;
@@ -31,7 +31,7 @@ pub(crate) struct RunMeasurement {
     /// The agents, if they drove the sessions.
     pub(crate) fleet: Option<Fleet>,
     /// The servers' reports on sessions that had to be interrupted.
-    pub(crate) stuck: Vec<Stuck>,
+    pub(crate) stuck: Vec<HungSessionReport>,
     pub(crate) gate_opened_ns: Option<u64>,
     pub(crate) connect_s: f64,
     pub(crate) origin_ns: Option<u64>,

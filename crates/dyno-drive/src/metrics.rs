@@ -10,7 +10,7 @@ use dyno_host::{CpuShare, DeviceRates, HostDelta};
 use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use crate::counter_watchdog::withhold_reset_counters;
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::observe::TargetSnapshot;
 
 /// Bytes in a megabyte of a rate (10⁶, as for storage and networks).
@@ -69,7 +69,7 @@ pub(crate) fn counter_of(name: &str) -> Option<Counter> {
 }
 
 /// Figures of the database over an interval that its counters `cover`.
-pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> MetricMap {
+pub(crate) fn of_database(counters: &Counters, cover: &CoveredSeconds) -> MetricMap {
     let mut metrics = MetricMap::new();
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
@@ -312,7 +312,7 @@ mod tests {
             end.set(counter, to);
         }
         let figures = |begin: &Snapshot, end: &Snapshot| {
-            let figures = of_database(&Counters::between(begin, end), &Cover::all(1.0));
+            let figures = of_database(&Counters::between(begin, end), &CoveredSeconds::all(1.0));
             ["logical_reads_per_s", "physical_reads_per_s", "buffer_hit_pct"]
                 .map(|name| figures[name].value())
         };
@@ -333,10 +333,10 @@ mod tests {
         begin.set(Counter::Commits, 1_000);
         end.set(Counter::Commits, 1_036);
         end.native.insert(crate::observe::OWN_COMMITS.to_owned(), 13.0);
-        let figures = of_database(&Counters::between(&begin, &end), &Cover::all(2.0));
+        let figures = of_database(&Counters::between(&begin, &end), &CoveredSeconds::all(2.0));
         assert_eq!(figures["commits_per_s"].value(), Some(15.0));
         end.set(Counter::Commits, 1_002);
-        let figures = of_database(&Counters::between(&begin, &end), &Cover::all(2.0));
+        let figures = of_database(&Counters::between(&begin, &end), &CoveredSeconds::all(2.0));
         assert_eq!(figures["commits_per_s"].value(), Some(0.0), "a moment before they are counted");
     }
 }

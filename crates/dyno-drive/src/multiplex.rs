@@ -99,7 +99,7 @@ fn run(
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
     let messages = first.messages.clone();
     let paced = first.pace.is_open();
-    first.wake_sharply();
+    first.set_precise_wakeups();
     let states = ends::connect(workers);
     let (leavers, leaving) = channel();
     // This happens before the thread is pinned to a processor: threads that it starts would be pinned too.
@@ -174,7 +174,7 @@ impl Multiplexer {
         }
         let mut ready = Vec::with_capacity(self.states.len());
         while self.remaining > 0 {
-            self.look_at_phase();
+            self.notice_phase_change();
             let patience = self
                 .due
                 .peek()

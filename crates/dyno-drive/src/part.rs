@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_engine::Clock;
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use serde::{Deserialize, Serialize};
 
 use crate::hang_reasons;
@@ -221,7 +221,7 @@ impl SessionGroup {
         job: &DriveJob<'_>,
         drain: Duration,
         impatient: &dyn Fn() -> bool,
-    ) -> (Vec<u32>, Vec<Stuck>) {
+    ) -> (Vec<u32>, Vec<HungSessionReport>) {
         let started = Instant::now();
         let now_s = || started.elapsed().as_secs_f64();
         let mut stuck = Vec::new();

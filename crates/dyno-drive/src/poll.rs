@@ -14,7 +14,7 @@ use rustix::time::{
 };
 
 /// Event keys that do not belong to a session.
-const BELL: u64 = u64::MAX;
+const WAKER_KEY: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 /// Events taken at once; the rest follows at the next call.
 const EVENTS: usize = 64;
@@ -62,7 +62,7 @@ impl Poll {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        epoll::add(&epoll, &waker.0, EventData::new_u64(BELL), EventFlags::IN)?;
+        epoll::add(&epoll, &waker.0, EventData::new_u64(WAKER_KEY), EventFlags::IN)?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         Ok(Self { epoll, timer, timer_set: false })
     }
@@ -96,7 +96,7 @@ impl Poll {
         ready.clear();
         for event in events {
             match event.data.u64() {
-                BELL => waker.clear(),
+                WAKER_KEY => waker.clear(),
                 // Setting the timer again clears its expiration.
                 TIMER => {}
                 index => ready.push(index as usize),

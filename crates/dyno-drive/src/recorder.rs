@@ -152,7 +152,7 @@ impl Recorder {
         match self.moments.edge_ns[1] {
             // The window is over.
             Some(end_ns) if self.is_leading && opens_ns + due_ns < end_ns => {
-                counts.never_begun(target, due_ns);
+                counts.count_never_started(target, due_ns);
             }
             Some(_) => {}
             None => {
@@ -164,14 +164,14 @@ impl Recorder {
 
     /// Counts the operations that were due until the window's end and never began; `schedule` is the
     /// session's position at its end.
-    pub(crate) fn leave_undone(
+    pub(crate) fn count_overdue_arrivals(
         &self,
         counts: &mut ThreadCounts,
         opens_ns: u64,
         schedule: &mut ArrivalSchedule,
     ) {
         if let Some(end_ns) = self.moments.edge_ns[1].filter(|_| self.is_leading) {
-            counts.leave_undone(self.place.target, end_ns.saturating_sub(opens_ns), schedule);
+            counts.count_overdue_arrivals(self.place.target, end_ns.saturating_sub(opens_ns), schedule);
         }
     }
 
@@ -257,7 +257,7 @@ impl Recorder {
     }
 
     /// Whether the sleep continues at `now_ns`; a finished sleep is counted.
-    pub(crate) fn think_on(&mut self, counts: &mut ThreadCounts, now_ns: u64) -> bool {
+    pub(crate) fn continue_thinking(&mut self, counts: &mut ThreadCounts, now_ns: u64) -> bool {
         match self.thinking {
             Some((_, until_ns)) if now_ns < until_ns => true,
             Some((since_ns, _)) => {
@@ -326,11 +326,11 @@ impl Recorder {
     #[inline]
     fn note_end(&mut self, counts: &ThreadCounts, ended_ns: u64) {
         self.moments.last_ns = ended_ns;
-        self.look_at_tick(counts, ended_ns);
+        self.check_interval_end(counts, ended_ns);
     }
 
     #[inline]
-    fn look_at_tick(&mut self, counts: &ThreadCounts, now_ns: u64) {
+    fn check_interval_end(&mut self, counts: &ThreadCounts, now_ns: u64) {
         if now_ns >= self.interval_end_ns {
             self.ticked = true;
             self.interval_end_ns = counts.interval_end_ns(now_ns);

@@ -56,7 +56,7 @@ fn measure(
             .hint(NO_THREAD)
             .cause(error)
     };
-    job.targets.iter().for_each(|context| context.target.driven_elsewhere(pool_factory.is_some()));
+    job.targets.iter().for_each(|context| context.target.set_sessions_elsewhere(pool_factory.is_some()));
     let mut watchers = Vec::with_capacity(job.targets.len());
     for at in 0..job.targets.len() {
         watchers.push(start_watcher(job, at, &no_thread)?);
@@ -65,10 +65,10 @@ fn measure(
     // Other hosts read the targets too, so this comes before the counters that the whole run is compared
     // with.
     let awaiting = |there, of| watch.event(&RunEvent::Awaiting { there, of });
-    let mustered = pool_factory.map(|factory| factory.start(job, &awaiting)).transpose()?;
+    let started_pool = pool_factory.map(|factory| factory.start(job, &awaiting)).transpose()?;
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut crew, feed): (Box<dyn WorkerPool>, IntervalChannels) = match mustered {
+    let (mut crew, feed): (Box<dyn WorkerPool>, IntervalChannels) = match started_pool {
         Some((crew, filled)) => (crew, IntervalChannels { filled, recycled: Vec::new() }),
         None => {
             let (threads, feed) =

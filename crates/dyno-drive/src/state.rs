@@ -180,7 +180,7 @@ impl SessionState {
         }
         // Checked before an arrival is taken from the schedule; it would be lost otherwise.
         if let Some(until_ns) = self.worker.recorder.thinks_until()
-            && self.worker.recorder.think_on(counts, self.worker.clock.now_ns())
+            && self.worker.recorder.continue_thinking(counts, self.worker.clock.now_ns())
         {
             return SessionAction::Sleeps(until_ns);
         }
@@ -226,7 +226,7 @@ impl SessionState {
             Ok(())
         });
         match (next, turn) {
-            (SessionAction::Waits, SessionTurn::Over) => self.ended_unasked(counts, due_ns, began_ns),
+            (SessionAction::Waits, SessionTurn::Over) => self.end_empty_transaction(counts, due_ns, began_ns),
             (SessionAction::Waits, SessionTurn::Rests(ns)) => self.pause(ns),
             (next, _) => next,
         }
@@ -318,7 +318,7 @@ impl SessionState {
         let commit_began_ns = *commit_began_ns;
         *doing = SessionActivity::Nothing;
         worker.count(counts, timing, commit_began_ns);
-        worker.look_at_ops(counts);
+        worker.report_reached_ops(counts);
         Ok(true)
     }
 

@@ -13,7 +13,7 @@ use dyno_record::{
 use dyno_workload::Classes;
 
 use crate::boundary_marks::{SessionMark, SessionMarkBounds};
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::hosts::Machine;
 use crate::job::{DriveJob, TargetContext};
 use crate::lifetime_counts::LifetimeCounts;
@@ -51,8 +51,10 @@ pub(crate) fn own_part(
     let mut figures = BTreeMap::new();
     if let Some(all) = ops.get(ALL).filter(|_| target.end.is_some()) {
         let published = window.as_ref().filter(|_| aim.identity.counting.at_edges);
-        let cover = published
-            .map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops, classes.of_operations()));
+        let cover = published.map_or_else(
+            || CoveredSeconds::all(seconds),
+            |window| CoveredSeconds::of(window, &ops, classes.of_operations()),
+        );
         figures = metrics::of_database(&counters, &cover);
         if let Some(window) = &window {
             metrics::withhold_unsure(&mut figures, window);

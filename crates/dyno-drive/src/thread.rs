@@ -8,7 +8,7 @@ pub(crate) const NO_THREAD: &str = "use fewer sessions, or raise the limit of pr
 
 /// Lets the calling thread wake within nanoseconds of its deadline. By default the kernel may be 50 µs late,
 /// which would count as response time.
-pub(crate) fn wake_sharply() {
+pub(crate) fn set_precise_wakeups() {
     // If the kernel refuses, the delay is measured as it is.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }

@@ -130,7 +130,7 @@ pub(crate) struct PhaseResult {
 
 impl PhaseResult {
     /// Adds operations that were due in it and never began.
-    pub(crate) fn never_begun(&mut self, operations: u64) {
+    pub(crate) fn count_never_started(&mut self, operations: u64) {
         self.due += operations;
         self.behind += operations as i64;
     }

@@ -33,7 +33,7 @@ use crate::worker::{NO_OPERATION, SessionWorker, WorkerMessage};
 /// How long an interrupted session may take to react.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
 /// How long a thread may take to send its counts while some of its sessions do not answer.
-const CALLED_IN_S_MAX: f64 = 0.5;
+const EARLY_RESULTS_S_MAX: f64 = 0.5;
 
 /// The session threads of a run, and their sessions.
 pub(crate) struct Threads {
@@ -155,7 +155,7 @@ impl Threads {
                 // As an integer that cannot overflow: the maximum stands for no end.
                 held_back_ns: context.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
                 visibility_asked_ns: 0,
-                overhead_told: 0,
+                reported_overhead: 0,
                 overhead_before: 0,
                 loads: job.loads_data(),
                 ops_wanted: match plan.run.length() {
@@ -176,7 +176,7 @@ impl Threads {
         });
         let workers: Vec<SessionWorker> = workers.collect();
         let (multiplexed, alone): (Vec<_>, Vec<_>) =
-            workers.into_iter().partition(|worker| start::leads_several(job, worker.target.as_ref()));
+            workers.into_iter().partition(|worker| start::can_share_thread(job, worker.target.as_ref()));
         let mut started = start::Started::default();
         let all = start::start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
             .and_then(|()| start::start_own(alone, &mut counts, &shared, &mut started));
@@ -251,7 +251,7 @@ impl Threads {
         if self.counted < self.counting && self.shared.opens_ns().is_some() {
             self.shared.request_early_results();
             self.shared.wake();
-            self.wait_ended(now_s() + CALLED_IN_S_MAX, now_s, &|| false);
+            self.wait_ended(now_s() + EARLY_RESULTS_S_MAX, now_s, &|| false);
         }
         hanging
     }

@@ -12,7 +12,7 @@ use dyno_record::{
     OtherSessions, Unit, WaitTime, Waits,
 };
 
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::job::DriveJob;
 use crate::metrics::{self, MetricMap};
 
@@ -123,7 +123,7 @@ fn shared_by(job: &DriveJob<'_>, counter: Option<Counter>) -> Option<(usize, usi
 /// Figures of all targets, from their added `counters` and from their own figures.
 pub(crate) fn metrics(counters: &Counters, parts: &[&MetricMap]) -> MetricMap {
     // Only figures that do not depend on a time are kept of these.
-    let mut total = metrics::of_database(counters, &Cover::all(1.0));
+    let mut total = metrics::of_database(counters, &CoveredSeconds::all(1.0));
     let names: BTreeSet<&String> = parts.iter().flat_map(|part| part.keys()).collect();
     for name in names {
         let reason = match total.get(name) {

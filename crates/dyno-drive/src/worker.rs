@@ -65,7 +65,7 @@ pub(crate) struct SessionWorker {
     /// When it last requested that its work be visible.
     pub(crate) visibility_asked_ns: u64,
     /// Overhead transactions that were reported to the coordinator.
-    pub(crate) overhead_told: i64,
+    pub(crate) reported_overhead: i64,
     /// Overhead transactions before the current or last operation; kept while nothing counts.
     pub(crate) overhead_before: i64,
     /// The snapshots of this session's target.
@@ -139,7 +139,7 @@ impl SessionWorker {
         self.recorder.stop_answers(self.clock.now_ns());
         self.recorder.break_off(counts);
         if let (Pace::Open(schedule), Some(opens_ns)) = (&mut self.pace, self.shared.opens_ns()) {
-            self.recorder.leave_undone(counts, opens_ns, schedule);
+            self.recorder.count_overdue_arrivals(counts, opens_ns, schedule);
         }
     }
 
@@ -161,7 +161,7 @@ impl SessionWorker {
         session: &mut dyn Session,
         opens_ns: u64,
     ) -> Result<(), WorkerExit> {
-        self.wake_sharply();
+        self.set_precise_wakeups();
         while self.clock.now_ns() < opens_ns {
             self.clock.park_until(opens_ns);
         }
@@ -238,14 +238,14 @@ impl SessionWorker {
                 together = true;
                 self.start_together(opens_ns);
             }
-            self.look_at_ops(counts);
+            self.report_reached_ops(counts);
         }
     }
 
     /// Lets the calling thread wake exactly at its deadlines.
-    pub(crate) fn wake_sharply(&self) {
+    pub(crate) fn set_precise_wakeups(&self) {
         if self.think.is_on() || self.actor.thinks() || self.pace.is_open() {
-            crate::thread::wake_sharply();
+            crate::thread::set_precise_wakeups();
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{Clock, TargetError};
 use dyno_record::{Fleet, ThreadPlacement};
 
@@ -109,7 +109,7 @@ pub trait WorkerPool {
     fn into_results(self: Box<Self>) -> (Results, Option<Fleet>);
 
     /// The servers' reports on hanging sessions, where the pool asked them and not `hang`.
-    fn stuck(&self) -> Vec<Stuck>;
+    fn stuck(&self) -> Vec<HungSessionReport>;
 }
 
 /// A worker pool, and the receiver of its sessions' intervals.

@@ -42,7 +42,7 @@ impl BlockSessionConfig {
     }
 
     /// Whether a session of another schema also sends operations to schema 1.
-    pub fn also_first(&self) -> bool {
+    pub fn uses_hot_schema(&self) -> bool {
         self.extra.hot_schema && self.schema != 1
     }
 }

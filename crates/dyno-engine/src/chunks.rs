@@ -24,7 +24,10 @@ pub fn cut(table: usize, positions: Range<u64>, size: u64) -> impl Iterator<Item
 
 /// The `chunks` that are not in `loaded` (table, first position). Neighbors in the list belong to different
 /// tables: parallel connections then rarely extend one file or split one page.
-pub fn in_turns(chunks: impl Iterator<Item = LoadChunk>, loaded: &HashSet<(usize, u64)>) -> Vec<LoadChunk> {
+pub fn interleave_tables(
+    chunks: impl Iterator<Item = LoadChunk>,
+    loaded: &HashSet<(usize, u64)>,
+) -> Vec<LoadChunk> {
     let mut chunks: Vec<LoadChunk> =
         chunks.filter(|chunk| !loaded.contains(&(chunk.table, chunk.first))).collect();
     chunks.sort_by_key(|chunk| (chunk.first, chunk.table));
@@ -37,7 +40,7 @@ pub fn whole_tables(
     size: u64,
     loaded: &HashSet<(usize, u64)>,
 ) -> Vec<LoadChunk> {
-    in_turns(rows.enumerate().flat_map(|(table, rows)| cut(table, 0..rows, size)), loaded)
+    interleave_tables(rows.enumerate().flat_map(|(table, rows)| cut(table, 0..rows, size)), loaded)
 }
 
 #[cfg(test)]

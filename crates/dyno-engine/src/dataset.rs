@@ -6,7 +6,7 @@ use crate::blocks::{BlockSessionConfig, BlocksSql};
 use crate::error::TargetError;
 use crate::explain;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadProgressSink, LoadReport};
-use crate::pool::BreakOff;
+use crate::pool::InterruptFn;
 use crate::row::TextRow;
 use crate::statement::Value;
 use crate::tables::{Fill, ObjectKind, RequiredKey, TableWords};
@@ -88,7 +88,7 @@ pub trait Dataset: Send + Sync {
     ///
     /// # Errors
     /// The target cannot be reached, or refuses.
-    fn own_places(&self, _spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+    fn leftover_row_blocks(&self, _spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
         Ok(None)
     }
 
@@ -145,7 +145,7 @@ pub trait Dataset: Send + Sync {
     ///
     /// # Errors
     /// The target cannot be reached, or refuses.
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError>;
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError>;
 
     /// The existing objects among `names`, as [`Dataset::script`] would resolve them, in the order of
     /// `names`.

@@ -16,7 +16,7 @@ const WATCH_EVERY: Duration = Duration::from_millis(20);
 const LOOKS_PER_REQUEST: u32 = 25;
 
 /// Interrupts whatever a connection does, from another thread. A closed connection needs no interruption.
-pub type BreakOff = Box<dyn Fn() + Send>;
+pub type InterruptFn = Box<dyn Fn() + Send>;
 
 /// Opens and closes an engine's connections for loading.
 pub trait LoadConnector: Sync {
@@ -24,7 +24,7 @@ pub trait LoadConnector: Sync {
     type Connection;
 
     /// Opens a connection; also returns the function that interrupts it.
-    fn open(&self) -> Result<(Self::Connection, BreakOff), TargetError>;
+    fn open(&self) -> Result<(Self::Connection, InterruptFn), TargetError>;
 
     /// Closes a connection in the protocol's own way.
     fn close(&self, connection: Self::Connection);
@@ -38,7 +38,7 @@ struct Shared {
     next: AtomicUsize,
     stop: AtomicBool,
     failed: Mutex<Option<TargetError>>,
-    break_offs: Mutex<Vec<BreakOff>>,
+    break_offs: Mutex<Vec<InterruptFn>>,
 }
 
 /// Does jobs `0..jobs` on at most `parallel` connections: `work(connection, job)`.

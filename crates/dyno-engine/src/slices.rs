@@ -27,7 +27,7 @@ impl SliceProcedure {
     pub fn of(extra: Extra) -> impl Iterator<Item = Self> {
         let common = [Self::Select, Self::Lookup, Self::Scan, Self::Update, Self::Mixed];
         let secondary = extra.secondary.then_some(Self::Secondary);
-        common.into_iter().chain(secondary).chain(goes_beyond(extra).then_some(Self::Any))
+        common.into_iter().chain(secondary).chain(has_optional_ops(extra).then_some(Self::Any))
     }
 
     /// The simplest procedure that can execute all of `ops`, for a session with `extra`.
@@ -45,7 +45,7 @@ impl SliceProcedure {
         let first = calls.next().unwrap_or(Self::Select);
         match calls.all(|call| call == first) {
             true => first,
-            false if goes_beyond(extra) => Self::Any,
+            false if has_optional_ops(extra) => Self::Any,
             false => Self::Mixed,
         }
     }
@@ -67,7 +67,7 @@ impl SliceProcedure {
 }
 
 /// Whether a session uses more than the common operations.
-fn goes_beyond(extra: Extra) -> bool {
+fn has_optional_ops(extra: Extra) -> bool {
     extra.churn || extra.secondary
 }
 

@@ -55,7 +55,7 @@ impl CounterScope {
 
 /// The server's report about sessions whose operations do not end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stuck {
+pub struct HungSessionReport {
     /// What the sessions wait for, in the server's own words.
     pub words: String,
     /// Whether the server has no space left on one of its disks.
@@ -134,7 +134,7 @@ pub trait Target: Dataset + DurabilityProof {
     ///
     /// # Errors
     /// The target cannot be reached, or refuses.
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
         Ok(None)
     }
 
@@ -167,7 +167,7 @@ pub trait Target: Dataset + DurabilityProof {
     /// Says whether sessions of other processes take part in the next run. The engine then omits figures that
     /// it derives from its own connections alone, with the reason. It also does not count unknown connections
     /// as foreign.
-    fn driven_elsewhere(&self, _elsewhere: bool) {}
+    fn set_sessions_elsewhere(&self, _elsewhere: bool) {}
 
     /// How this engine writes SQL.
     fn dialect(&self) -> Dialect;

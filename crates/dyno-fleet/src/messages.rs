@@ -1,7 +1,7 @@
 //! The messages that a controller and its agents exchange.
 
 use dyno_drive::{IntervalCounts, Stalls, WorkerStatus};
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_host::ProcessAddress;
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Host, Identity};
@@ -229,7 +229,10 @@ impl HostUsage {
 }
 
 impl AgentResults {
-    pub(crate) fn stuck(&self) -> Vec<Stuck> {
-        self.stuck.iter().map(|(words, full)| Stuck { words: words.clone(), full: *full }).collect()
+    pub(crate) fn stuck(&self) -> Vec<HungSessionReport> {
+        self.stuck
+            .iter()
+            .map(|(words, full)| HungSessionReport { words: words.clone(), full: *full })
+            .collect()
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dyno_drive::{DriveJob, IntervalCounts, ResultShape, Results, WorkerPool, WorkerPoolSize};
 use dyno_engine::TargetError;
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_host::ProcessAddress;
 use dyno_plan::SessionCount;
 use dyno_record::{Fleet, Host, ThreadPlacement};
@@ -292,7 +292,7 @@ impl WorkerPool for RemoteWorkerPool {
         (all, Some(Fleet { group: self.group.clone(), hosts }))
     }
 
-    fn stuck(&self) -> Vec<Stuck> {
+    fn stuck(&self) -> Vec<HungSessionReport> {
         self.results.iter().flatten().flat_map(AgentResults::stuck).collect()
     }
 }

@@ -12,7 +12,7 @@ use super::blockers::blockers;
 use super::identity::log_file;
 use super::own_connections::{SharedSessionRegistry, lock_registry};
 use super::wire::{MySqlConnection, MySqlError};
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{Refusal as _, TargetError};
 
 /// Recent entries about a full disk in MySQL's error log. The server repeats such an entry while the disk stays
@@ -33,7 +33,7 @@ const TAIL_BYTES: u64 = 64 * 1024;
 pub(super) fn ask(
     connection: &mut MySqlConnection,
     sessions: &SharedSessionRegistry,
-) -> Result<Option<Stuck>, TargetError> {
+) -> Result<Option<HungSessionReport>, TargetError> {
     let Some((stage, count)) = stage(connection, sessions)? else { return Ok(None) };
     let no_space = stage.contains(FULL_STAGE);
     let log_line = match connection.simple(LOG) {
@@ -56,7 +56,7 @@ pub(super) fn ask(
     if let Some(line) = &log_line {
         words.push_str(&format!("; its log reports: {line}"));
     }
-    Ok(Some(Stuck { words, full: no_space || log_line.is_some() }))
+    Ok(Some(HungSessionReport { words, full: no_space || log_line.is_some() }))
 }
 
 /// The stage that most of `sessions` are in, and how many are in it.

@@ -12,8 +12,8 @@ use super::wire::MySqlConnection;
 use super::{counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler};
 use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
-use dyno_engine::pool::BreakOff;
-use dyno_engine::target::Stuck;
+use dyno_engine::pool::InterruptFn;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
     DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
@@ -106,7 +106,7 @@ impl Target for MySqlTarget {
         self.ask(identity::statement_limit)
     }
 
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
         self.ask(|connection| hang_reasons::ask(connection, &self.sessions))
     }
 
@@ -114,7 +114,7 @@ impl Target for MySqlTarget {
         self.ask(|connection| executed_statements::seen(connection, request))
     }
 
-    fn driven_elsewhere(&self, elsewhere: bool) {
+    fn set_sessions_elsewhere(&self, elsewhere: bool) {
         lock_registry(&self.sessions).set_remote_sessions(elsewhere);
     }
 
@@ -225,7 +225,7 @@ impl Dataset for MySqlTarget {
         self.ask(layout::required_key)
     }
 
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         layout::filler::open(&self.config)
     }
 

@@ -7,7 +7,7 @@ use super::connect::OracleConnectConfig;
 use super::connection::OracleConnection;
 use super::counters::OracleInstanceContext;
 use super::sql;
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
 /// Samples waits on a connection of its own.
@@ -72,7 +72,7 @@ impl Sampler for OracleServerSampler {
 }
 
 /// What the database reports about sessions whose operations do not end: their most frequent wait.
-pub(super) fn stuck(config: &OracleConnectConfig) -> Result<Option<Stuck>, TargetError> {
+pub(super) fn stuck(config: &OracleConnectConfig) -> Result<Option<HungSessionReport>, TargetError> {
     let mut sampler = OracleSampler::open(config)?;
     let mut waits = Vec::new();
     sampler.sample(&mut waits, &mut Vec::new())?;
@@ -84,7 +84,7 @@ pub(super) fn stuck(config: &OracleConnectConfig) -> Result<Option<Stuck>, Targe
     Ok(most.map(|(wait, count)| {
         let WaitSample { class, event } = wait;
         let words = format!("the database reports for {count} sessions that do not end: {event} ({class})");
-        Stuck { words, full: false }
+        HungSessionReport { words, full: false }
     }))
 }
 

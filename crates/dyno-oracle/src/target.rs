@@ -9,8 +9,8 @@ use super::ops::{self, OracleSession};
 use super::{awr, counters, driver_panics, executed_statements, identity, layout, lock, sampler, sql};
 use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
-use dyno_engine::pool::BreakOff;
-use dyno_engine::target::Stuck;
+use dyno_engine::pool::InterruptFn;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
     DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
@@ -102,7 +102,7 @@ impl Target for OracleTarget {
         self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
     }
 
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
         sampler::stuck(&self.config)
     }
 
@@ -192,7 +192,7 @@ impl Dataset for OracleTarget {
         self.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
-    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+    fn leftover_row_blocks(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
         self.ask(|connection| layout::leftover_rows::places(connection, spec)).map(Some)
     }
 
@@ -208,7 +208,7 @@ impl Dataset for OracleTarget {
         layout::filler::WORDS
     }
 
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         layout::filler::open(&self.config)
     }
 

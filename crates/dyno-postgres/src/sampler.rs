@@ -2,7 +2,7 @@
 
 use super::connect::PostgresConnectConfig;
 use super::wire::PostgresConnection;
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
 /// Active sessions of Dyno in this database with their waits, and other active sessions of the server with
@@ -44,7 +44,7 @@ const STUCK: &str = "SELECT concat_ws(' ', a.wait_event_type, a.wait_event), cou
      GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
 
 /// What the server reports about sessions whose operations do not end.
-pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<Stuck>, TargetError> {
+pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<HungSessionReport>, TargetError> {
     let rows = connection.simple(STUCK)?;
     let Some(row) = rows.last().filter(|row| row.len() == 3) else { return Ok(None) };
     let (wait, count) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
@@ -53,7 +53,7 @@ pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<Stuck>
     if let Some(who) = row.get(2).filter(|who| !who.is_empty()) {
         words.push_str(&format!("; blocked by: {who}"));
     }
-    Ok(Some(Stuck { words, full: false }))
+    Ok(Some(HungSessionReport { words, full: false }))
 }
 
 /// Samples waits on a connection of its own.

@@ -15,8 +15,8 @@ use super::wire::PostgresConnection;
 use super::{counters, executed_statements, identity, layout, lock, sampler};
 use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
-use dyno_engine::pool::BreakOff;
-use dyno_engine::target::Stuck;
+use dyno_engine::pool::InterruptFn;
+use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
     DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
@@ -144,7 +144,7 @@ impl Target for PostgresTarget {
         self.ask(identity::instance).map(Some)
     }
 
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
         self.ask(sampler::stuck)
     }
 
@@ -254,7 +254,7 @@ impl Dataset for PostgresTarget {
         self.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
-    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+    fn leftover_row_blocks(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
         self.ask(|connection| layout::leftover_rows::places(connection, spec)).map(Some)
     }
 
@@ -279,7 +279,7 @@ impl Dataset for PostgresTarget {
         layout::filler::WORDS
     }
 
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         layout::filler::open(&self.config)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::tables::{RowBatch, Rows, all_taken};
 use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -48,7 +48,7 @@ fn of(column: ColumnType) -> String {
 struct Filler(SqliteConnection);
 
 /// Opens a connection that fills tables; it checks for cancellation itself.
-pub(crate) fn open<'a>(params: &Params) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+pub(crate) fn open<'a>(params: &Params) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
     // The connection must leave the file in the state that sessions expect.
     layout::create_if_missing(params)?;
     let link = params.connect(Purpose::Work, &Arc::default())?;

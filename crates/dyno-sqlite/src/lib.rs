@@ -22,7 +22,7 @@ mod vfs;
 use std::sync::{Arc, Mutex};
 
 use dyno_engine::grants::one_line;
-use dyno_engine::pool::BreakOff;
+use dyno_engine::pool::InterruptFn;
 use dyno_engine::{
     BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem,
     DurabilityProof, Engine, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
@@ -221,7 +221,7 @@ impl Dataset for SqliteTarget {
         filler::WORDS
     }
 
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         self.shared.keep_alive()?;
         filler::open(&self.shared.params)
     }

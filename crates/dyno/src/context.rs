@@ -110,7 +110,7 @@ fn run_campaign_at<T>(
 ) -> anyhow::Result<T> {
     let cli_hooks =
         common.set.iter().filter_map(|set| Some(set.strip_prefix("hooks.")?.split_once('=')?.0.to_owned()));
-    let lead = CampaignContext {
+    let ctx = CampaignContext {
         engines: ENGINES,
         repository: common.repository.clone(),
         marks: marks.into(),
@@ -121,10 +121,10 @@ fn run_campaign_at<T>(
         agents: fleet::agents(met),
         listener: terminal,
     };
-    let Some(log) = terminal.events() else { return terminal.outcome(work(&lead)) };
+    let Some(log) = terminal.events() else { return terminal.outcome(work(&ctx)) };
     log.set_steer(&terminal.steer);
     let listener = &LoggingListener { log, listener: terminal };
-    terminal.outcome(work(&CampaignContext { listener, ..lead }))
+    terminal.outcome(work(&CampaignContext { listener, ..ctx }))
 }
 
 /// Opens the repository and creates it if missing.

@@ -126,7 +126,7 @@ fn of_parallel_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> 
 
 /// Whether custom statements may have had parallel workers that commit, and nothing was learned of
 /// them.
-fn may_be_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> bool {
+fn may_have_parallel_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> bool {
     let learned = || facts.record.workloads().flat_map(|own| &own.expected).any(|one| one.learned.is_some());
     facts.counting.parallel_commit && interval.transactions.is_some() && !learned()
 }
@@ -234,7 +234,7 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
             format!("; {gap} more are within what background workers commit")
         }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
-        (by, _) if by > 0 && may_be_workers(facts, interval) => {
+        (by, _) if by > 0 && may_have_parallel_workers(facts, interval) => {
             format!(
                 "; {gap} more: other sessions commit in this database too, or parallel workers of the \
                  statements do; a run with a warm-up (run.warmup) learns how many commits the workers add"

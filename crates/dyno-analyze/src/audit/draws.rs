@@ -33,11 +33,11 @@ pub(super) fn hot(facts: &AuditFacts<'_>) -> AuditCheckResult {
     // their turns too.
     let slack = 2 * u64::from(facts.sessions()) + facts.error_count();
     let (mut words, mut expected, mut observed, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), false);
-    let mut can_tell = false;
+    let mut is_conclusive = false;
     for (what, every, seen, of) in parts.into_iter().filter(|(_, every, ..)| *every > 0) {
         let due = of / every;
         wrong |= seen.abs_diff(due) > slack;
-        can_tell |= slack < due.max(of.saturating_sub(due));
+        is_conclusive |= slack < due.max(of.saturating_sub(due));
         words.push(format!("{} of {} {what}, one in {} due", count(seen), count(of), count(every)));
         expected.push(count(due));
         observed.push(count(seen));
@@ -45,7 +45,7 @@ pub(super) fn hot(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if words.is_empty() {
         return skip("there is only one schema");
     }
-    if !wrong && !can_tell {
+    if !wrong && !is_conclusive {
         return skip(format!("{}: too few to tell", words.join("; ")));
     }
     let (expected, observed) = (expected.join(", "), observed.join(", "));

@@ -14,7 +14,7 @@ const LEARNED: [Counter; 1] = [Counter::RowsWritten];
 
 /// Most transactions in which a server looks up procedures and tables that a session uses for the
 /// first time.
-const MET_FIRST: u64 = 8;
+const FIRST_USE_LOOKUPS_MAX: u64 = 8;
 
 /// Standard errors of a learned mean above which chance is no explanation.
 const ERRORS: f64 = 5.0;
@@ -49,7 +49,11 @@ impl<'a> TransactionModel<'a> {
             ));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
-        Ok(Self { expected, failed, first_use_allowance: u64::from(facts.sessions()) * MET_FIRST })
+        Ok(Self {
+            expected,
+            failed,
+            first_use_allowance: u64::from(facts.sessions()) * FIRST_USE_LOOKUPS_MAX,
+        })
     }
 }
 

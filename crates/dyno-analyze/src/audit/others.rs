@@ -118,7 +118,7 @@ pub(super) fn test_tables(facts: &AuditFacts<'_>) -> AuditCheckResult {
 
 /// Whether redo of others may have been counted late. That is so where the server delays its
 /// statistics, does not count redo per session, and no other session was seen at work.
-fn booked_late(facts: &AuditFacts<'_>, counters: &dyno_record::Counters) -> bool {
+fn may_be_late_redo(facts: &AuditFacts<'_>, counters: &dyno_record::Counters) -> bool {
     let no_redo_of_sessions = !counters.own.contains_key(&Counter::RedoBytes);
     facts.counting.held_back_s.is_some()
         && no_redo_of_sessions
@@ -144,7 +144,7 @@ pub(super) fn on_the_server(facts: &AuditFacts<'_>) -> AuditCheckResult {
         status => status,
     };
     // Statistics of idle sessions arrive late, and row counts say little about the amount of redo.
-    let late = booked_late(facts, interval.counters) && of_redo == CheckStatus::Fail;
+    let late = may_be_late_redo(facts, interval.counters) && of_redo == CheckStatus::Fail;
     let of_redo = if late { CheckStatus::Warn } else { of_redo };
     let reads_pct = beside.reads_pct.unwrap_or(0.0);
     let worst = of_server(facts, of_redo.max(status(reads_pct)));

@@ -25,7 +25,7 @@ const OTHERS_MUCH_PCT: f64 = 25.0;
 const STEAL_PCT: f64 = 2.0;
 
 /// Share of all processors, %, above which a minor consumer is listed.
-const SAID_PCT: f64 = 0.5;
+const LISTED_MIN_PCT: f64 = 0.5;
 
 /// Who used the processors according to a record, % of all processors.
 struct Shares {
@@ -53,7 +53,7 @@ impl Shares {
         let pct = |seconds: f64| 100.0 * seconds / capacity_s;
         let part = |name: &str, words: &str| counter(name).map(|s| format!("{words} {} %", percent(pct(s))));
         let part_at_work = |name: &str, words: &str| {
-            part(name, words).filter(|_| counter(name).is_some_and(|s| pct(s) >= SAID_PCT))
+            part(name, words).filter(|_| counter(name).is_some_and(|s| pct(s) >= LISTED_MIN_PCT))
         };
         let parts = [
             part("own.cpu_s", "the client"),

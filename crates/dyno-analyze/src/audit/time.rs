@@ -202,7 +202,7 @@ pub const SEEN_LITTLE: &str = "samples see less than half of it; the other part 
 
 /// Whether database samples cover little of the sessions' waiting: they saw `active` sessions, and
 /// the client `busy` ones.
-pub fn seen_little(active: f64, busy: f64) -> bool {
+pub fn samples_miss_most(active: f64, busy: f64) -> bool {
     active < busy * SEEN_SHARE_MIN
 }
 
@@ -237,6 +237,6 @@ pub(super) fn active_sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
             format!("{words}: {} samples were requested; the database answered too slowly", fixed(due, 0));
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    let detail = if seen_little(active, busy) { format!("{words}: {SEEN_LITTLE}") } else { words };
+    let detail = if samples_miss_most(active, busy) { format!("{words}: {SEEN_LITTLE}") } else { words };
     conclude(CheckStatus::Pass, expected, observed, detail)
 }

@@ -259,7 +259,7 @@ impl MixShare<'_> {
 
     /// Whether any count would lie outside the tolerance: with few operations, chance explains
     /// every count.
-    fn can_tell(&self, sessions: f64) -> bool {
+    fn is_conclusive(&self, sessions: f64) -> bool {
         let share = f64::from(self.requested_pct.min(100)) / 100.0;
         let expected = self.total_ops as f64 * share;
         let most = expected.max(self.total_ops as f64 - expected);
@@ -333,7 +333,7 @@ pub(super) fn mix<'a>(facts: &AuditFacts<'a>) -> AuditCheckResult {
     // Writing classes first: the reads share what they leave.
     shown.sort_by_key(|share| share.class.share.of_reads);
     let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
-    if status == CheckStatus::Pass && !shown.iter().any(|share| share.can_tell(sessions)) {
+    if status == CheckStatus::Pass && !shown.iter().any(|share| share.is_conclusive(sessions)) {
         return skip(format!("{} operations are too few to tell", count(operations)));
     }
     let seen_pct =

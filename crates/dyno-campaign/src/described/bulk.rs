@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use dyno_engine::{ObjectKind, Target, TargetError};
 use dyno_record::BulkLoadResult;
-use dyno_workload::custom::{CustomWorkload, DescribedTable, OwnBulk};
+use dyno_workload::custom::{CustomBulkLoad, CustomWorkload, DescribedTable};
 
 use super::{create, finish, state_tables};
 
@@ -85,7 +85,7 @@ pub(crate) fn complete_bulk_load(
 }
 
 /// Counts the rows, and compares a complete load with its description.
-fn count_rows(target: &dyn Target, bulk: &OwnBulk, measured: &mut BulkLoadResult) {
+fn count_rows(target: &dyn Target, bulk: &CustomBulkLoad, measured: &mut BulkLoadResult) {
     match finish::check_table(target, bulk.described()) {
         Ok((count, wrong)) => {
             measured.counted =

@@ -50,13 +50,13 @@ fn tear_down_partial_setup(target: &dyn Target, workload: &CustomWorkload) -> Re
 /// Executes the SQL of `[drop]` and drops the created tables. Drops the state tables, too, if they hold no
 /// other workload.
 pub(crate) fn tear_down(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
 ) -> Result<(), TargetError> {
     let Some(entry) = state_tables::read_entry(target, workload)? else { return Ok(()) };
     match entry.state {
-        TableLoadStage::Loaded => drop(custom_data::tear_down_workload(lead, target, workload)?),
+        TableLoadStage::Loaded => drop(custom_data::tear_down_workload(ctx, target, workload)?),
         TableLoadStage::Setup => tear_down_partial_setup(target, workload)?,
         TableLoadStage::Rows | TableLoadStage::Drop => {}
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyno_engine::pool::{self, BreakOff, LoadConnector};
+use dyno_engine::pool::{self, InterruptFn, LoadConnector};
 use dyno_engine::{ColumnType, Fill, RowBatch, Target, TargetError};
 use dyno_workload::custom::{CustomWorkload, DescribedTable};
 
@@ -31,7 +31,7 @@ pub(super) struct Fillers<'a>(pub(super) &'a dyn Target);
 impl<'a> LoadConnector for Fillers<'a> {
     type Connection = Box<dyn Fill + 'a>;
 
-    fn open(&self) -> Result<(Self::Connection, BreakOff), TargetError> {
+    fn open(&self) -> Result<(Self::Connection, InterruptFn), TargetError> {
         self.0.filler()
     }
 
@@ -47,7 +47,7 @@ pub(super) fn connections(target: &dyn Target, parallel: u32) -> u32 {
 
 /// Writes all missing rows; returns their number.
 pub(super) fn fill(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
     parallel: u32,
@@ -67,9 +67,9 @@ pub(super) fn fill(
     // Neighbors in the list belong to different tables, so connections seldom extend the same file.
     pieces.sort_by_key(|piece| (piece.first, piece.table));
     let missing = pieces.iter().map(|piece| piece.rows).sum();
-    lead.emit(CampaignEvent::Load(LoadEvent::Phase("rows".to_owned(), missing)));
+    ctx.emit(CampaignEvent::Load(LoadEvent::Phase("rows".to_owned(), missing)));
     let (connections, written) = (connections(target, parallel), AtomicU64::new(0));
-    pool::run(&Fillers(target), connections, pieces.len(), &lead.cancel, &|filler, job| {
+    pool::run(&Fillers(target), connections, pieces.len(), &ctx.cancel, &|filler, job| {
         let RowRange { table, first, rows } = pieces[job];
         let table = &tables[table];
         let note = state_tables::insert_part_sql(workload, table.name(), first, rows);
@@ -80,7 +80,7 @@ pub(super) fn fill(
             rows,
             note: Some(&note),
         };
-        let bytes = match filler.part(&part, &mut table.row_maker(), &lead.cancel) {
+        let bytes = match filler.part(&part, &mut table.row_maker(), &ctx.cancel) {
             Ok(bytes) => {
                 written.fetch_add(rows, Ordering::Relaxed);
                 bytes
@@ -89,7 +89,7 @@ pub(super) fn fill(
             Err(_) if is_part_stored(target, workload, table, first, rows) => 0,
             Err(error) => return Err(error),
         };
-        lead.emit(CampaignEvent::Load(LoadEvent::Advance(rows, bytes)));
+        ctx.emit(CampaignEvent::Load(LoadEvent::Advance(rows, bytes)));
         Ok(())
     })?;
     Ok(written.into_inner())

@@ -11,7 +11,7 @@ use crate::event::{CampaignEvent, LoadEvent};
 
 /// Creates keys and indexes, gathers statistics, and verifies the rows.
 pub(super) fn index_and_verify(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
     parallel: u32,
@@ -26,8 +26,8 @@ pub(super) fn index_and_verify(
     let existing = target.find(ObjectKind::Index, &names)?;
     let missing: Vec<_> =
         indexes.iter().filter(|(_, index)| !existing.iter().any(|item| item.name == index.name)).collect();
-    report_phase(lead, "index", missing.iter().map(|(table, _)| table.rows()).sum());
-    pool::run(&Fillers(target), connections, missing.len(), &lead.cancel, &|filler, job| {
+    report_phase(ctx, "index", missing.iter().map(|(table, _)| table.rows()).sum());
+    pool::run(&Fillers(target), connections, missing.len(), &ctx.cancel, &|filler, job| {
         let (table, index) = missing[job];
         if let Err(error) = filler.execute(&index.sql) {
             // The server may still be creating the index for a killed load.
@@ -35,32 +35,32 @@ pub(super) fn index_and_verify(
                 return Err(error_at_table(table, error));
             }
         }
-        lead.emit(CampaignEvent::Load(LoadEvent::Advance(table.rows(), 0)));
+        ctx.emit(CampaignEvent::Load(LoadEvent::Advance(table.rows(), 0)));
         Ok(())
     })?;
     let tables: Vec<&DescribedTable> = workload.loaded_tables().collect();
     let rows = tables.iter().map(|table| table.rows()).sum();
-    report_phase(lead, "analyze", rows);
-    pool::run(&Fillers(target), connections, tables.len(), &lead.cancel, &|filler, job| {
+    report_phase(ctx, "analyze", rows);
+    pool::run(&Fillers(target), connections, tables.len(), &ctx.cancel, &|filler, job| {
         filler
             .execute(&(words.analyze)(tables[job].name()))
             .map_err(|error| error_at_table(tables[job], error))?;
-        lead.emit(CampaignEvent::Load(LoadEvent::Advance(tables[job].rows(), 0)));
+        ctx.emit(CampaignEvent::Load(LoadEvent::Advance(tables[job].rows(), 0)));
         Ok(())
     })?;
-    report_phase(lead, "verify", rows);
+    report_phase(ctx, "verify", rows);
     for table in tables {
-        if lead.cancel.is_cancelled() {
+        if ctx.cancel.is_cancelled() {
             return Err(pool::cancelled());
         }
         verify(target, table)?;
-        lead.emit(CampaignEvent::Load(LoadEvent::Advance(table.rows(), 0)));
+        ctx.emit(CampaignEvent::Load(LoadEvent::Advance(table.rows(), 0)));
     }
     Ok(())
 }
 
-fn report_phase(lead: &CampaignContext<'_>, name: &str, rows: u64) {
-    lead.emit(CampaignEvent::Load(LoadEvent::Phase(name.to_owned(), rows)));
+fn report_phase(ctx: &CampaignContext<'_>, name: &str, rows: u64) {
+    ctx.emit(CampaignEvent::Load(LoadEvent::Phase(name.to_owned(), rows)));
 }
 
 /// A difference between a table and its description: what differs, the actual value, and the expected value.

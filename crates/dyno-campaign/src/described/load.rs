@@ -29,7 +29,7 @@ pub(crate) enum Replace {
 /// # Errors
 /// Other tables are in the way, the database refuses a statement, or the user cancelled.
 pub(crate) fn load(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     workload: &CustomWorkload,
     parallel: u32,
@@ -41,7 +41,7 @@ pub(crate) fn load(
         let is_good = entry.matches_workload(workload)
             && matches!(entry.state, TableLoadStage::Rows | TableLoadStage::Loaded);
         if replace == Replace::All || (replace == Replace::Others && !is_good) {
-            drop::tear_down(lead, target, workload)?;
+            drop::tear_down(ctx, target, workload)?;
             stored_entry = None;
         } else if !is_good {
             return Err(refusal(entry, workload));
@@ -56,14 +56,14 @@ pub(crate) fn load(
         report.already = true;
     } else {
         create_tables(target, workload, stored_entry.as_ref())?;
-        let filled = fill::fill(lead, target, workload, parallel);
-        lead.emit(CampaignEvent::Load(LoadEvent::Over));
+        let filled = fill::fill(ctx, target, workload, parallel);
+        ctx.emit(CampaignEvent::Load(LoadEvent::Over));
         report.rows_written = filled?;
-        let finished = finish::index_and_verify(lead, target, workload, parallel);
-        lead.emit(CampaignEvent::Load(LoadEvent::Over));
+        let finished = finish::index_and_verify(ctx, target, workload, parallel);
+        ctx.emit(CampaignEvent::Load(LoadEvent::Over));
         finished?;
         state_tables::set_stage(target, workload, TableLoadStage::Setup)?;
-        report.statements = custom_data::set_up(lead, target, workload)?;
+        report.statements = custom_data::set_up(ctx, target, workload)?;
         state_tables::set_stage(target, workload, TableLoadStage::Loaded)?;
     }
     report.seconds = began.elapsed().as_secs_f64();

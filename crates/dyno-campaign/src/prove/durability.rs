@@ -10,7 +10,7 @@ use dyno_engine::{LockPurpose, ServerLife, Target, TargetError, TargetErrorKind}
 use dyno_plan::{Plan, TimeSpan};
 use dyno_record::{RunRecord, StartedRun, Status};
 
-use super::kill::{self, KILL_WITHIN, KillOutcome, KillSettings, Killer, Signal, WindowNotifier};
+use super::kill::{self, KILL_WITHIN, KillOutcome, KillSettings, ServerKiller, Signal, WindowNotifier};
 use super::with_updates;
 use crate::campaign_context::CampaignContext;
 use crate::error::Error;
@@ -51,11 +51,11 @@ pub struct DurabilityVerdict {
 /// # Errors
 /// The plan or the target is unsuitable, a command cannot be run, or the server does not come back.
 pub fn durability(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     plan: Plan,
     kill: KillSettings<'_>,
 ) -> Result<Durability, Error> {
-    let plan = with_proof_window(with_updates(lead, plan)?, kill.after);
+    let plan = with_proof_window(with_updates(ctx, plan)?, kill.after);
     if plan.target.is_several() {
         return Err(Error::usage(
             "a durability proof kills one server, but the plan names several targets",
@@ -63,10 +63,10 @@ pub fn durability(
         ));
     }
     let ready =
-        PreparedCampaign::new(lead, plan, LockPurpose::Prove, DataLoadPolicy::Never, refuse_unkillable)?;
+        PreparedCampaign::new(ctx, plan, LockPurpose::Prove, DataLoadPolicy::Never, refuse_unkillable)?;
     let (target, spec) = (ready.target().as_ref(), &ready.specs[0]);
     let before = target.life()?;
-    lead.emit(CampaignEvent::Proof(ProofEvent::Reading));
+    ctx.emit(CampaignEvent::Proof(ProofEvent::Reading));
     let start = RowVersionBaseline::read(target, spec)?;
     let book = Arc::new(AckLedger::new(spec, ready.plan.workload.work_unit));
     let started_run = ready.begin(None)?;
@@ -80,15 +80,15 @@ pub fn durability(
         return Ok(Durability { record, verdict: None });
     }
     if let Some(command) = kill.restart {
-        lead.emit(CampaignEvent::Proof(ProofEvent::Restarting));
-        let status = kill::run_shell_command(lead, command, kill.output)?;
+        ctx.emit(CampaignEvent::Proof(ProofEvent::Restarting));
+        let status = kill::run_shell_command(ctx, command, kill.output)?;
         if !status.success() {
-            lead.emit(CampaignEvent::Proof(ProofEvent::CommandEnded("restart", status.to_string())));
+            ctx.emit(CampaignEvent::Proof(ProofEvent::CommandEnded("restart", status.to_string())));
         }
     }
-    let after = kill::wait_for_server(lead, target, kill.wait)?;
+    let after = kill::wait_for_server(ctx, target, kill.wait)?;
     let fate = ServerFate::of(before.as_ref(), after.as_ref(), book.lost_connections());
-    lead.emit(CampaignEvent::Proof(ProofEvent::ReadingAgain(None)));
+    ctx.emit(CampaignEvent::Proof(ProofEvent::ReadingAgain(None)));
     let comparison = match start.compare(target, &book, run_stamp(&started_run.id)) {
         Ok(account) => Ok(account),
         // A server that is back but cannot read its own tables has lost more than commits.
@@ -127,8 +127,8 @@ fn drive(
     kill: &KillSettings<'_>,
 ) -> Result<(RunRecord, Result<KillOutcome, Error>), Error> {
     let (send, signals) = channel();
-    let killer = Killer { lead: ready.lead, kill, book };
-    let watched = HookedRunWatch { lead: ready.lead, hooked: None, reporters: None };
+    let killer = ServerKiller { ctx: ready.ctx, kill, book };
+    let watched = HookedRunWatch { ctx: ready.ctx, hooked: None, reporters: None };
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = WindowNotifier { inner: &watched, killer: send.clone() };

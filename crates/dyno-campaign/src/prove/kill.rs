@@ -84,13 +84,13 @@ pub(super) enum KillOutcome {
     Unnoticed,
 }
 
-pub(super) struct Killer<'a> {
-    pub(super) lead: &'a CampaignContext<'a>,
+pub(super) struct ServerKiller<'a> {
+    pub(super) ctx: &'a CampaignContext<'a>,
     pub(super) kill: &'a KillSettings<'a>,
     pub(super) book: &'a AckLedger,
 }
 
-impl Killer<'_> {
+impl ServerKiller<'_> {
     /// Waits for the window and then `after`, runs the command, and ends the run once sessions have noticed.
     pub(super) fn run(&self, signals: &Receiver<Signal>) -> Result<KillOutcome, Error> {
         match signals.recv() {
@@ -101,18 +101,18 @@ impl Killer<'_> {
             return Ok(KillOutcome::Never);
         }
         let lost_before = self.book.lost_connections();
-        self.lead.emit(CampaignEvent::Proof(ProofEvent::Killing));
-        let outcome = run_shell_command(self.lead, self.kill.command, self.kill.output);
+        self.ctx.emit(CampaignEvent::Proof(ProofEvent::Killing));
+        let outcome = run_shell_command(self.ctx, self.kill.command, self.kill.output);
         match &outcome {
             Ok(status) if !status.success() => {
                 let event = ProofEvent::CommandEnded("kill", status.to_string());
-                self.lead.emit(CampaignEvent::Proof(event));
+                self.ctx.emit(CampaignEvent::Proof(event));
             }
             _ => {}
         }
         let noticed = outcome.is_ok() && self.wait_for_lost_connections(signals, lost_before);
         // In any case: without a server, or if it was not killed, the run has no further purpose.
-        self.lead.cancel.cancel();
+        self.ctx.cancel.cancel();
         outcome.map_err(|error| Error::because("the kill command could not be run", error))?;
         Ok(if noticed { KillOutcome::Gone } else { KillOutcome::Unnoticed })
     }
@@ -135,11 +135,11 @@ impl Killer<'_> {
 
 /// Runs a command of the user with this output, for at most [`KILL_WITHIN`].
 pub(super) fn run_shell_command(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     command: &str,
     output: CommandOutputSink<'_>,
 ) -> Result<ExitStatus, Error> {
-    lead.emit(CampaignEvent::Proof(ProofEvent::Command(command.to_owned())));
+    ctx.emit(CampaignEvent::Proof(ProofEvent::Command(command.to_owned())));
     let failed = |error: std::io::Error| Error::because("sh could not be run", error);
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -165,11 +165,11 @@ pub(super) fn run_shell_command(
 
 /// Waits up to `patience` until the server answers, and returns which start of the server it is.
 pub(super) fn wait_for_server(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     target: &dyn Target,
     patience: Duration,
 ) -> Result<Option<ServerLife>, TargetError> {
-    lead.emit(CampaignEvent::Proof(ProofEvent::Waiting));
+    ctx.emit(CampaignEvent::Proof(ProofEvent::Waiting));
     let until = Instant::now() + patience;
     loop {
         let error = match target.life() {

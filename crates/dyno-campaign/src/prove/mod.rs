@@ -19,7 +19,7 @@ pub use updates::{UpdateProof, Updates, updates};
 ///
 /// # Errors
 /// The plan uses custom transactions, whose rows cannot be verified.
-fn with_updates(lead: &CampaignContext<'_>, mut plan: Plan) -> Result<Plan, Error> {
+fn with_updates(ctx: &CampaignContext<'_>, mut plan: Plan) -> Result<Plan, Error> {
     if let Some(folder) = &plan.workload.folder {
         return Err(Error::usage(
             format!("a proof requires the block workload, but the plan runs the transactions of {folder}"),
@@ -27,7 +27,7 @@ fn with_updates(lead: &CampaignContext<'_>, mut plan: Plan) -> Result<Plan, Erro
         ));
     }
     if plan.workload.update_pct == 0 {
-        lead.emit(CampaignEvent::Proof(ProofEvent::OnlyUpdates));
+        ctx.emit(CampaignEvent::Proof(ProofEvent::OnlyUpdates));
         plan.workload.update_pct = 100;
     }
     Ok(plan)

@@ -40,16 +40,16 @@ pub struct Updates {
 ///
 /// # Errors
 /// The plan or the target is unsuitable for a run, or its rows cannot be read.
-pub fn updates(lead: &CampaignContext<'_>, plan: Plan) -> Result<Updates, Error> {
-    let plan = with_updates(lead, plan)?;
-    let ready = PreparedCampaign::new(lead, plan, LockPurpose::Prove, DataLoadPolicy::Never, |_| Ok(()))?;
-    lead.emit(CampaignEvent::Proof(ProofEvent::Reading));
+pub fn updates(ctx: &CampaignContext<'_>, plan: Plan) -> Result<Updates, Error> {
+    let plan = with_updates(ctx, plan)?;
+    let ready = PreparedCampaign::new(ctx, plan, LockPurpose::Prove, DataLoadPolicy::Never, |_| Ok(()))?;
+    ctx.emit(CampaignEvent::Proof(ProofEvent::Reading));
     let accounts = open_accounts(&ready)?;
     let started_run = ready.begin(None)?;
-    let watch = HookedRunWatch { lead, hooked: None, reporters: None };
+    let watch = HookedRunWatch { ctx, hooked: None, reporters: None };
     let (record, left) = ready.drive(&started_run, books(&ready, &accounts), &watch)?;
     let record = ready.judge_and_store(record, left)?;
-    lead.emit(CampaignEvent::Proof(ProofEvent::ReadingAgain(Some(record.id.clone()))));
+    ctx.emit(CampaignEvent::Proof(ProofEvent::ReadingAgain(Some(record.id.clone()))));
     let run_stamp = run_stamp(&started_run.id);
     let proofs: Result<Vec<UpdateProof>, Error> =
         accounts.iter().map(|kept| kept.close(&ready, run_stamp, &record)).collect();
@@ -81,7 +81,7 @@ fn open_accounts<'a>(ready: &'a PreparedCampaign<'_>) -> Result<Vec<OpenAccount<
             None => accounts.push(open(reached, spec, Some(at))?),
             Some(why) if !ready.targets.is_shared() => {
                 let event = ProofEvent::NoAccount(reached.target.url(), why.clone());
-                ready.lead.emit(CampaignEvent::Proof(event));
+                ready.ctx.emit(CampaignEvent::Proof(event));
             }
             Some(_) => {}
         }

@@ -28,7 +28,7 @@ const WRAPPED: &str = r#"echo $$ > "$1" && exec sh -c "$2""#;
 
 /// Runs the commands of a study.
 pub(super) struct StudyCommandRunner<'a> {
-    pub(super) lead: &'a CampaignContext<'a>,
+    pub(super) ctx: &'a CampaignContext<'a>,
     pub(super) order: &'a StudyDefinition,
     pub(super) id: &'a str,
 }
@@ -49,13 +49,13 @@ impl StudyCommandRunner<'_> {
         at: StudyCommandContext<'_>,
         cancel: &Cancel,
     ) -> Result<String, Error> {
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Command(when, command.to_owned())));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Command(when, command.to_owned())));
         let running = self.order.folder.join(RUNNING);
         let arguments =
             ["-c", WRAPPED, "sh", &running.to_string_lossy(), command].map(str::to_owned).to_vec();
         let timeout = Duration::from_secs(self.order.study.timeout_s);
         let shell = Shell { arguments, environment: self.environment(at), timeout };
-        let of_engines = self.lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
+        let of_engines = self.ctx.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
         let passwords = of_engines.copied().chain(at.plan.target.password_env.as_deref());
         let outcome = shell.run(passwords, cancel);
         let failed = |how: String, output: &str| {

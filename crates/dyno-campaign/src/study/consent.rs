@@ -8,7 +8,7 @@ use crate::event::{CampaignEvent, Warning};
 
 /// Asks for consent to the study's commands. Consent that was given once, with the same parameters and
 /// folder, stays valid.
-pub(super) fn require(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Result<(), Error> {
+pub(super) fn require(ctx: &CampaignContext<'_>, order: &StudyDefinition) -> Result<(), Error> {
     let commands = order.study.commands();
     if commands.is_empty() {
         return Ok(());
@@ -22,7 +22,7 @@ pub(super) fn require(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Re
     if file.as_deref().is_some_and(|file| contains_mark(file, &mark)) {
         return Ok(());
     }
-    if !lead.consent.all && !lead.listener.allows(&commands)? {
+    if !ctx.consent.all && !ctx.listener.allows(&commands)? {
         return Err(Error::usage(
             format!(
                 "the study contains {} commands that would run as your user and that you have not allowed \
@@ -35,7 +35,7 @@ pub(super) fn require(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Re
     if let Some(file) = file
         && let Err(error) = store_mark(&file, &mark)
     {
-        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        ctx.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }

@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::event::{CampaignEvent, Listener, LoadEvent};
 
 /// Forwards the remaining events to the listener of the study.
-pub(super) struct QuietListener<'a>(pub(super) &'a dyn Listener);
+pub(super) struct FilteredStudyListener<'a>(pub(super) &'a dyn Listener);
 
-impl Listener for QuietListener<'_> {
+impl Listener for FilteredStudyListener<'_> {
     fn event(&self, event: CampaignEvent) {
         match event {
             CampaignEvent::Reached | CampaignEvent::Dropped(_) | CampaignEvent::Locked(_) => {}

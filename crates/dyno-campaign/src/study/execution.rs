@@ -57,12 +57,12 @@ pub struct StudyOutcome {
 /// # Errors
 /// The study is impossible here, or the user does not consent to its commands; then nothing was started. Or
 /// something could not be reverted.
-pub fn run(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Result<StudyOutcome, Error> {
+pub fn run(ctx: &CampaignContext<'_>, order: &StudyDefinition) -> Result<StudyOutcome, Error> {
     order.refuse()?;
     device::check_devices(order)?;
     let order = &StudyDefinition { disks: device::disks(order), ..order.clone() };
-    consent::require(lead, order)?;
-    let repository = lead.repository()?;
+    consent::require(ctx, order)?;
+    let repository = ctx.repository()?;
     make_folder(&order.folder)?;
     let definition = serde_json::to_value(order)?;
     let target = order.plans[order.study.base][0].target.url.to_string();
@@ -78,7 +78,7 @@ pub fn run(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Result<StudyO
         };
         repository.begin_sweep(&study).map(|()| study.id)
     })?;
-    StudyRunner::new(lead, order, repository, id)?.run_to_end(false)
+    StudyRunner::new(ctx, order, repository, id)?.run_to_end(false)
 }
 
 /// Resumes the study `id`. First reverts everything that an earlier process did not revert; with
@@ -87,7 +87,7 @@ pub fn run(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Result<StudyO
 /// # Errors
 /// Those of [`run`].
 pub fn resume(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     id: &str,
     order: &StudyDefinition,
     only_restore: bool,
@@ -96,21 +96,21 @@ pub fn resume(
     if !only_restore {
         device::require_same_disks(order)?;
     }
-    consent::require(lead, order)?;
-    let repository = lead.repository()?;
+    consent::require(ctx, order)?;
+    let repository = ctx.repository()?;
     if !order.folder.is_dir() {
         make_folder(&order.folder)?;
     }
     repository.resume_sweep(id)?;
-    StudyRunner::new(lead, order, repository, id.to_owned())?.run_to_end(only_restore)
+    StudyRunner::new(ctx, order, repository, id.to_owned())?.run_to_end(only_restore)
 }
 
 impl StudyRunner<'_> {
     /// Executes the remaining legs, and stores in the repository how the study ended.
     fn run_to_end(mut self, only_restore: bool) -> Result<StudyOutcome, Error> {
-        self.lead.emit(CampaignEvent::Reached);
+        self.ctx.emit(CampaignEvent::Reached);
         let (folder, legs) = (self.order.folder.clone(), (self.progress.done.len(), self.legs.len()));
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Begun { id: self.id.clone(), folder, legs }));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Begun { id: self.id.clone(), folder, legs }));
         let went = self.run_legs_and_restore(only_restore);
         let conclusion = self.conclude(matches!(went, Ok(StudyEnd::Done)));
         let state =
@@ -155,7 +155,7 @@ impl StudyRunner<'_> {
     fn restore_interrupted(&mut self, all: bool) -> Result<Option<Option<usize>>, Error> {
         let left = leftover_process::kill_leftover_processes(&self.order.folder, self.runner.id);
         if left > 0 {
-            self.lead.emit(CampaignEvent::Study(StudyEvent::EndedLeft(left)));
+            self.ctx.emit(CampaignEvent::Study(StudyEvent::EndedLeft(left)));
         }
         if let (Some((leg, before)), false) = (self.progress.reboot.clone(), all)
             && self.progress.open.contains(&StudyUndoScope::Leg(leg))
@@ -174,7 +174,7 @@ impl StudyRunner<'_> {
 
     fn run_legs(&mut self, mut rebooted: Option<usize>) -> Result<StudyEnd, Error> {
         while let Some(at) = self.progress.next(self.legs.len()) {
-            if self.lead.cancel.is_cancelled() {
+            if self.ctx.cancel.is_cancelled() {
                 self.restore_open(at, STOPPED)?;
                 return Ok(StudyEnd::Stopped);
             }
@@ -211,7 +211,7 @@ impl StudyRunner<'_> {
     fn run_leg(&mut self, at: usize, is_rebooted: bool) -> Result<StudyEnd, Error> {
         let name = self.order.study.variants[self.legs[at].variant].name.clone();
         let went = self.measure_leg(at, is_rebooted);
-        let is_stopped = self.lead.cancel.is_cancelled();
+        let is_stopped = self.ctx.cancel.is_cancelled();
         let (after, why) = match went {
             Ok(LegOutcome::NeedsReboot) => return Ok(StudyEnd::NeedsReboot),
             Ok(LegOutcome::Measured) => {
@@ -228,7 +228,7 @@ impl StudyRunner<'_> {
             }
             Err(error) => {
                 let words = error.words();
-                self.lead.emit(CampaignEvent::Study(StudyEvent::Failed(name, words.clone())));
+                self.ctx.emit(CampaignEvent::Study(StudyEvent::Failed(name, words.clone())));
                 self.note(StudyJournalEvent::Failed { leg: at, why: words })?;
                 (StudyEnd::Done, FAILED)
             }
@@ -251,7 +251,7 @@ impl StudyRunner<'_> {
             (self.leg_times.0 > 0).then(|| self.leg_times.1 / f64::from(self.leg_times.0) * left as f64);
         let variant = self.order.study.variants[variant].name.clone();
         let (number, of) = (at + 1, self.legs.len());
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Leg { number, of, variant, repeat, left_s }));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Leg { number, of, variant, repeat, left_s }));
     }
 
     /// Stores the conclusion so far.

@@ -70,11 +70,11 @@ impl StudyRunner<'_> {
         let at = self.command_context(variant);
         let mut output_lines = Vec::new();
         for command in commands {
-            let output = self.runner.run(when, command, at, &self.lead.cancel)?;
+            let output = self.runner.run(when, command, at, &self.ctx.cancel)?;
             let lines = output.lines().map(|line| line.trim_start_matches(['|', ' ']).to_owned());
             output_lines.extend(lines.filter(|line| !line.is_empty()));
             if !output.is_empty() {
-                self.lead.emit(CampaignEvent::Study(StudyEvent::Said(output)));
+                self.ctx.emit(CampaignEvent::Study(StudyEvent::Said(output)));
             }
         }
         Ok(output_lines)
@@ -92,7 +92,7 @@ impl StudyRunner<'_> {
         let StudyLeg { variant, .. } = self.legs[at];
         let name = self.order.study.tasks[task].name.clone();
         let plan = self.order.plans[variant][task].clone();
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Resetting(name.clone())));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Resetting(name.clone())));
         let (load_s, rows) = match self.order.study.state {
             DataReset::Reload => {
                 let (load_s, rows) = self.reload(&plan)?;
@@ -110,15 +110,15 @@ impl StudyRunner<'_> {
         };
         let run = record.as_ref().map(|record| record.id.clone());
         self.note(StudyJournalEvent::Measured { leg: at, task, run, load_s, rows })?;
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Measured(name, load_s, record)));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Measured(name, load_s, record)));
         Ok(())
     }
 
     /// Drops the data of `plan` and loads it again; returns the duration in seconds and the number of rows.
     fn reload(&mut self, plan: &Plan) -> Result<(f64, u64), Error> {
-        let lead = self.context_with_cancel(self.lead.cancel.clone());
-        let (lead, is_ours) = (lead.lead(), self.progress.loaded || self.order.replace);
-        let dropped = drop_data(&lead, plan, |_| Ok(is_ours))?;
+        let ctx = self.context_with_cancel(self.ctx.cancel.clone());
+        let (ctx, is_ours) = (ctx.ctx(), self.progress.loaded || self.order.replace);
+        let dropped = drop_data(&ctx, plan, |_| Ok(is_ours))?;
         if dropped.is_none() {
             return Err(Error::usage(
                 "the target contains Dyno data that this study did not load",
@@ -126,7 +126,7 @@ impl StudyRunner<'_> {
             ));
         }
         self.note(StudyJournalEvent::Loading)?;
-        let loaded = load(&lead, plan, false)?;
+        let loaded = load(&ctx, plan, false)?;
         let load_figures = |done: &LoadOutcome| match done {
             LoadOutcome::Data(report) => (report.seconds, report.rows_written),
             LoadOutcome::SetUp(set_up) => (set_up.seconds, set_up.rows_written),
@@ -143,10 +143,10 @@ impl StudyRunner<'_> {
         plan: Plan,
     ) -> Result<Arc<RunRecord>, Error> {
         let StudyLeg { variant, repeat } = self.legs[at];
-        let lead = self.context_with_cancel(self.lead.cancel.clone());
-        let lead = lead.lead();
+        let ctx = self.context_with_cancel(self.ctx.cancel.clone());
+        let ctx = ctx.ctx();
         let mut ready =
-            PreparedCampaign::new(&lead, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
+            PreparedCampaign::new(&ctx, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
         for (name, wanted) in &variant_spec.settings {
             let actual = ready.targets.first().identity.settings.get(name);
             if actual.is_none_or(|there| !is_same_setting(there, wanted)) {

@@ -31,7 +31,7 @@ impl StudyRunner<'_> {
                 (self.order.study.variants[variant].name.clone(), variant)
             }
         };
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Reverting(name.clone(), why)));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Reverting(name.clone(), why)));
         if matches!(open, StudyUndoScope::Leg(_)) {
             self.drop_study_data(variant);
         }
@@ -40,7 +40,7 @@ impl StudyRunner<'_> {
         for (when, command) in self.undo_commands(open, variant) {
             match self.runner.run(when, &command, at, &Cancel::default()) {
                 Ok(said) if said.is_empty() => {}
-                Ok(said) => self.lead.emit(CampaignEvent::Study(StudyEvent::Said(said))),
+                Ok(said) => self.ctx.emit(CampaignEvent::Study(StudyEvent::Said(said))),
                 Err(error) => failed.push(error.words()),
             }
         }
@@ -54,7 +54,7 @@ impl StudyRunner<'_> {
             ));
         }
         self.note(StudyJournalEvent::Closed(open))?;
-        self.lead.emit(CampaignEvent::Study(StudyEvent::Reverted(name)));
+        self.ctx.emit(CampaignEvent::Study(StudyEvent::Reverted(name)));
         Ok(())
     }
 
@@ -84,10 +84,10 @@ impl StudyRunner<'_> {
             return;
         }
         let owner = self.context_with_cancel(Cancel::default());
-        let lead = owner.lead();
+        let ctx = owner.ctx();
         let mut stays = None;
         for plan in self.order.plans[variant].iter().rev() {
-            if let Err(error) = drop_data(&lead, plan, |_| Ok(true)) {
+            if let Err(error) = drop_data(&ctx, plan, |_| Ok(true)) {
                 stays = Some(error.words());
             }
         }
@@ -96,7 +96,7 @@ impl StudyRunner<'_> {
             // The data of a leg's own server disappears with it; on other servers the next leg drops the
             // data.
             Some(_) if !self.order.study.serve.apply.is_empty() => {}
-            Some(why) => self.lead.emit(CampaignEvent::Study(StudyEvent::DataStays(why))),
+            Some(why) => self.ctx.emit(CampaignEvent::Study(StudyEvent::DataStays(why))),
         }
     }
 }

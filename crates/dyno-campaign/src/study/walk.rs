@@ -5,7 +5,7 @@ use dyno_plan::study::StudyLeg;
 use dyno_record::{Repository, SweepId};
 
 use super::command::StudyCommandRunner;
-use super::event_filter::QuietListener;
+use super::event_filter::FilteredStudyListener;
 use super::journal::{Journal, StudyJournalEntry, StudyJournalEvent};
 use super::order::StudyDefinition;
 use super::progress::StudyProgress;
@@ -14,7 +14,7 @@ use crate::campaign_control::CampaignControl;
 use crate::error::Error;
 
 pub(super) struct StudyRunner<'a> {
-    pub(super) lead: &'a CampaignContext<'a>,
+    pub(super) ctx: &'a CampaignContext<'a>,
     pub(super) order: &'a StudyDefinition,
     pub(super) id: SweepId,
     pub(super) legs: Vec<StudyLeg>,
@@ -28,20 +28,20 @@ pub(super) struct StudyRunner<'a> {
 
 impl<'a> StudyRunner<'a> {
     pub(super) fn new(
-        lead: &'a CampaignContext<'a>,
+        ctx: &'a CampaignContext<'a>,
         order: &'a StudyDefinition,
         repository: Repository,
         id: SweepId,
     ) -> Result<Self, Error> {
         let (journal, entries) = Journal::open(&order.folder)?;
         let runner = StudyCommandRunner {
-            lead,
+            ctx,
             order,
             id: order.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default(),
         };
         let (progress, legs) = (StudyProgress::of(&entries), order.legs());
         let mut walk =
-            Self { lead, order, id, legs, runner, progress, journal, repository, leg_times: (0, 0.0) };
+            Self { ctx, order, id, legs, runner, progress, journal, repository, leg_times: (0, 0.0) };
         walk.note(StudyJournalEvent::Process { boot: boot_id() })?;
         Ok(walk)
     }
@@ -55,19 +55,19 @@ impl<'a> StudyRunner<'a> {
 
     /// Creates the context of a load or a run, which `cancel` can cancel.
     pub(super) fn context_with_cancel(&self, cancel: Cancel) -> StudyContext<'a> {
-        StudyContext { parent: self.lead, quiet: QuietListener(self.lead.listener), cancel }
+        StudyContext { parent: self.ctx, quiet: FilteredStudyListener(self.ctx.listener), cancel }
     }
 }
 
 /// The context of a load or a run of a study.
 pub(super) struct StudyContext<'a> {
     parent: &'a CampaignContext<'a>,
-    quiet: QuietListener<'a>,
+    quiet: FilteredStudyListener<'a>,
     cancel: Cancel,
 }
 
 impl StudyContext<'_> {
-    pub(super) fn lead(&self) -> CampaignContext<'_> {
+    pub(super) fn ctx(&self) -> CampaignContext<'_> {
         CampaignContext {
             engines: self.parent.engines,
             repository: self.parent.repository.clone(),

@@ -15,7 +15,7 @@ const CLASSIC: &str = "";
 /// Before the first run, refuses data that would block a later test: data of another shape that the suite did
 /// not create. Data that fits a test is used and kept; returns the folders of such data.
 pub(super) fn there_before(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     targets: &ReachedTargets,
     replace: bool,
     plans: &[Plan],
@@ -44,7 +44,7 @@ pub(super) fn there_before(
         for plan in distinct(own) {
             for custom_workload in custom_workloads::distinct_workloads(&custom_workloads::read_workloads(
                 plan,
-                lead.engines.specs,
+                ctx.engines.specs,
             )?) {
                 match reached.named(described::holds(reached.target.as_ref(), custom_workload))? {
                     Ok(()) => existing.push(folder(plan).to_owned()),
@@ -66,7 +66,7 @@ pub(super) fn there_before(
 
 /// Removes the data that the tests used, except for what existed before.
 pub(super) fn remove(
-    lead: &CampaignContext<'_>,
+    ctx: &CampaignContext<'_>,
     there_before: &[String],
     plans: &[Plan],
 ) -> Result<(), Error> {
@@ -74,7 +74,7 @@ pub(super) fn remove(
     let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
     for plan in distinct(own).into_iter().chain(of_method.into_iter().take(1)) {
         if !there_before.iter().any(|there| there == folder(plan)) {
-            drop_data(lead, plan, |_| Ok(true))?;
+            drop_data(ctx, plan, |_| Ok(true))?;
         }
     }
     Ok(())

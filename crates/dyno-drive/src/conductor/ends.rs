@@ -21,7 +21,7 @@ use crate::worker_pool::WorkerPool;
 const EDGE_SHARP_S: f64 = 0.03;
 /// The same for counters that show work at once. Sessions' own shares are requested there too, and a snapshot
 /// without them cannot separate others' work from the run's.
-const EDGE_TOLD_S: f64 = 0.1;
+const EDGE_LIVE_COUNTERS_S: f64 = 0.1;
 /// How long a run that ends early waits for its sessions at the window's end, s.
 const EDGE_BROKEN_S: f64 = 0.5;
 /// How often it checks while it waits for something that takes less than a millisecond.
@@ -45,7 +45,7 @@ impl Conductor<'_> {
             std::thread::park_timeout(LOOK);
         }
         let all_publish = self.job.targets.iter().all(|context| context.identity.counting.at_edges);
-        let patience_s = if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S };
+        let patience_s = if all_publish { EDGE_SHARP_S } else { EDGE_LIVE_COUNTERS_S };
         self.wait_for_boundary(pool, 0, patience_s);
         self.stalls.begin(self.now_ns());
         self.opening = !self.all_at_boundary(pool, 0);

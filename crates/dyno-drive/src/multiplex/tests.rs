@@ -67,7 +67,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<SharedRunState>) -> Box<SessionState>
         publishes: true,
         held_back_ns: u64::MAX,
         visibility_asked_ns: 0,
-        overhead_told: 0,
+        reported_overhead: 0,
         overhead_before: 0,
         loads: false,
         ops_wanted: None,

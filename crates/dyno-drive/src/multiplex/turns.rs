@@ -14,7 +14,7 @@ impl Multiplexer {
     }
 
     /// Lets idle sessions notice a change of phase.
-    pub(super) fn look_at_phase(&mut self) {
+    pub(super) fn notice_phase_change(&mut self) {
         let phase = self.shared.phase();
         if phase == DrivePhase::Stop && self.shared.early_results_requested() {
             self.submit_results();

@@ -117,12 +117,13 @@ pub fn watch(
     let remote =
         present.remote_host.as_ref().map(RemoteHostThread::start).transpose().map_err(thread_error)?;
     let remote_host = remote.map(|far| Arc::new(Mutex::new(far)));
-    let looker = ObservationThread::start(opened, remote_host.as_ref(), present).map_err(thread_error)?;
-    looker.ask();
-    let first = wait(present, &looker, &mut |_| ()).map_err(TargetError::database)?;
-    let mut observation = ObservationState::begin(present, &looker, first);
+    let observation_thread =
+        ObservationThread::start(opened, remote_host.as_ref(), present).map_err(thread_error)?;
+    observation_thread.ask();
+    let first = wait(present, &observation_thread, &mut |_| ()).map_err(TargetError::database)?;
+    let mut observation = ObservationState::begin(present, &observation_thread, first);
     hear(ObservationEvent::Begun(observation.unread()));
-    let mut state = State::Looking(looker);
+    let mut state = State::Looking(observation_thread);
     let intervals = (present.length_s / present.interval_s).round().max(1.0) as u64;
     let mut next = 0;
     while next < intervals && !present.cancel.is_cancelled() {
@@ -131,7 +132,9 @@ pub fn watch(
             break;
         }
         state = match state {
-            State::Looking(looker) => take_reading(present, &mut observation, looker, next, hear),
+            State::Looking(observation_thread) => {
+                take_reading(present, &mut observation, observation_thread, next, hear)
+            }
             State::Away(opening, since_ns) => {
                 reopen((present, remote_host.as_ref()), &mut observation, opening, since_ns, hear)
             }
@@ -141,15 +144,15 @@ pub fn watch(
         hear(ObservationEvent::Interval(Box::new(observation.latest_interval(present))));
         observation.take_chunk().into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
     }
-    if let State::Looking(looker) = &state {
+    if let State::Looking(observation_thread) = &state {
         // On a stop, the user wants everything that was observed up to that moment.
         if next < intervals {
-            looker.ask();
-            if let Ok(looked) = wait(present, looker, &mut |_| ()) {
+            observation_thread.ask();
+            if let Ok(looked) = wait(present, observation_thread, &mut |_| ()) {
                 observation.add_reading(looked);
             }
         }
-        observation.add_cost(looker);
+        observation.add_cost(observation_thread);
     }
     observation.end(intervals.min(next)).into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
     Ok(record::record(present, observation, next < intervals))
@@ -177,12 +180,12 @@ fn open(
 fn take_reading(
     present: &ObservationJob,
     known: &mut ObservationState,
-    looker: ObservationThread,
+    observation_thread: ObservationThread,
     next: u64,
     hear: &mut dyn FnMut(ObservationEvent),
 ) -> State {
-    looker.ask();
-    let answer = wait(present, &looker, &mut |waited_s| {
+    observation_thread.ask();
+    let answer = wait(present, &observation_thread, &mut |waited_s| {
         let total_s = present.length_s;
         let elapsed_s = (next + 1) as f64 * present.interval_s + waited_s;
         hear(ObservationEvent::Interval(Box::new(ObservedInterval {
@@ -196,10 +199,10 @@ fn take_reading(
             if let Some(why) = known.add_reading(looked) {
                 hear(ObservationEvent::Anew(why));
             }
-            State::Looking(looker)
+            State::Looking(observation_thread)
         }
         Err(why) => {
-            known.note_lost(&looker, &why);
+            known.note_lost(&observation_thread, &why);
             hear(ObservationEvent::Lost(why));
             State::Away(open(present).ok(), present.clock.now_ns())
         }
@@ -225,15 +228,15 @@ fn reopen(
     let Some(asked) = opening else { return again(None) };
     let Some(answer) = asked.wait(BEAT, &present.cancel) else { return again(Some(asked)) };
     let started = answer.ok().and_then(|opened| ObservationThread::start(opened, far, present).ok());
-    let Some(looker) = started else { return again(None) };
-    looker.ask();
-    match wait(present, &looker, &mut |_| ()) {
+    let Some(observation_thread) = started else { return again(None) };
+    observation_thread.ask();
+    match wait(present, &observation_thread, &mut |_| ()) {
         Ok(looked) => {
             hear(ObservationEvent::Back(known.resume(looked)));
-            State::Looking(looker)
+            State::Looking(observation_thread)
         }
         Err(_) => {
-            known.add_cost(&looker);
+            known.add_cost(&observation_thread);
             again(None)
         }
     }
@@ -243,13 +246,13 @@ fn reopen(
 /// waited, s.
 fn wait(
     present: &ObservationJob,
-    looker: &ObservationThread,
+    observation_thread: &ObservationThread,
     tell: &mut dyn FnMut(f64),
 ) -> Result<ObservationReading, String> {
     let began_ns = present.clock.now_ns();
     let mut told_s = 0.0;
     loop {
-        if let Some(answer) = looker.answer(BEAT) {
+        if let Some(answer) = observation_thread.answer(BEAT) {
             return answer;
         }
         let waited_s = (present.clock.now_ns() - began_ns) as f64 / 1e9;

@@ -14,7 +14,7 @@ use super::query_thread::{ObservationReading, ObservationThread};
 use super::{ObservationJob, ObservedInterval};
 use crate::complete::CumulativeCounters;
 use crate::counter_watchdog::CounterWatchdog;
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::hosts::far_delta;
 use crate::metrics::{self, MetricMap, between};
 use crate::observe::TargetSnapshot;
@@ -56,7 +56,7 @@ pub(super) struct ObservationState {
 impl ObservationState {
     pub(super) fn begin(
         present: &ObservationJob,
-        looker: &ObservationThread,
+        observation_thread: &ObservationThread,
         first: ObservationReading,
     ) -> Self {
         let snapshot = first.taken;
@@ -77,7 +77,7 @@ impl ObservationState {
             gauges: BTreeMap::new(),
             latest: SessionSamples::default(),
             samples: SessionSamples::default(),
-            no_samples: looker.no_samples.clone(),
+            no_samples: observation_thread.no_samples.clone(),
             series: SeriesOverview::new(present.series_points_max),
             unreported: Vec::new(),
             reported_count: 0,
@@ -149,7 +149,7 @@ impl ObservationState {
     /// The rates between two readings.
     fn figures(&self, counters: &Counters, begin: &TargetSnapshot, end: &TargetSnapshot) -> MetricMap {
         let seconds = end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
-        let mut figures = metrics::of_database(counters, &Cover::all(seconds));
+        let mut figures = metrics::of_database(counters, &CoveredSeconds::all(seconds));
         let delta = match &self.far {
             Some(remote) => far_delta(remote, begin, end).ok(),
             None => self.same_host.then(|| HostDelta::between(&begin.host, &end.host, seconds)),
@@ -181,16 +181,16 @@ impl ObservationState {
     }
 
     /// Notes that the connection is lost, and why.
-    pub(super) fn note_lost(&mut self, looker: &ObservationThread, why: &str) {
-        self.add_cost(looker);
+    pub(super) fn note_lost(&mut self, observation_thread: &ObservationThread, why: &str) {
+        self.add_cost(observation_thread);
         self.end_stretch();
         self.why_away = why.to_owned();
         self.latest = SessionSamples::default();
     }
 
     /// Adds the cost of a connection that is no longer used.
-    pub(super) fn add_cost(&mut self, looker: &ObservationThread) {
-        let (commits, looks) = looker.cost();
+    pub(super) fn add_cost(&mut self, observation_thread: &ObservationThread) {
+        let (commits, looks) = observation_thread.cost();
         self.cost.0 += commits;
         self.cost.1 += looks;
     }

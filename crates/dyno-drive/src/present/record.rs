@@ -10,7 +10,7 @@ use dyno_record::{
 
 use super::ObservationJob;
 use super::observed::ObservationState;
-use crate::cover::Cover;
+use crate::cover::CoveredSeconds;
 use crate::hosts;
 use crate::metrics::{self, MetricMap};
 use crate::remote_hosts::RemoteHost;
@@ -80,7 +80,7 @@ pub(super) fn record(
     let mut figures = MetricMap::new();
     let mut draft = draft(present);
     if known_s > 0.0 {
-        figures = metrics::of_database(&counters, &Cover::all(known_s));
+        figures = metrics::of_database(&counters, &CoveredSeconds::all(known_s));
         metrics::of_waits(&mut figures, &waits);
         of_host(&mut figures, present, &observation, known_s, &spreads);
         // Ratios come from all counts together, not from a mean of means.

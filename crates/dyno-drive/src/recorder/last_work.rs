@@ -48,14 +48,14 @@ impl Recorder {
         let mut life = self.life.clone();
         match self.last.as_ref().filter(|last| last.ended_ns() > origin_ns) {
             Some(LastOperation::Op { class, effect, commit, .. }) => {
-                life.take_off_op(*class, effect);
+                life.subtract_op(*class, effect);
                 life.commits -= commit.map_or(0, |(commits, _)| commits);
             }
             Some(LastOperation::Slice { parts, commits, .. }) => {
                 life.ops[ClassId::SLICE.index()] -= 1;
                 life.commits -= commits;
                 for &(class, ops, rows) in parts {
-                    life.take_off(class, self.classes.touch(class), ops, rows);
+                    life.subtract_ops(class, self.classes.touch(class), ops, rows);
                 }
             }
             Some(LastOperation::Failed { .. }) => life.errors -= 1,
@@ -158,6 +158,6 @@ impl Recorder {
 
     fn count_failed(&mut self, counts: &mut ThreadCounts, class: ClassId, now_ns: u64) {
         counts.failed(self.place, class, now_ns);
-        self.look_at_tick(counts, now_ns);
+        self.check_interval_end(counts, now_ns);
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-use dyno_engine::pool::BreakOff;
+use dyno_engine::pool::InterruptFn;
 use dyno_engine::{
     BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim,
     DataState, Dataset, Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink,
@@ -285,7 +285,7 @@ impl Dataset for ScriptedTarget {
         }
     }
 
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         unsupported()
     }
 

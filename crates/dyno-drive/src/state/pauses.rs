@@ -40,7 +40,7 @@ impl SessionState {
     /// Ends a transaction right after its begin, because its conditions left no statement to execute. The
     /// next one follows after other sessions had their turn.
     #[cold]
-    pub(super) fn ended_unasked(
+    pub(super) fn end_empty_transaction(
         &mut self,
         counts: &mut ThreadCounts,
         due_ns: u64,
@@ -49,7 +49,7 @@ impl SessionState {
         self.doing = SessionActivity::Nothing;
         let ended_ns = self.worker.clock.now_ns();
         self.worker.count(counts, Timing { due_ns, began_ns, ended_ns }, None);
-        self.worker.look_at_ops(counts);
+        self.worker.report_reached_ops(counts);
         SessionAction::Sleeps(ended_ns)
     }
 }

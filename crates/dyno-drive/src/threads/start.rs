@@ -25,7 +25,7 @@ pub(super) struct Started {
 ///
 /// Not for the server drive, whose slices are long enough for a thread of their own. Neither opening a
 /// connection nor loading rows is split in two halves.
-pub(super) fn leads_several(job: &DriveJob<'_>, target: &dyn Target) -> bool {
+pub(super) fn can_share_thread(job: &DriveJob<'_>, target: &dyn Target) -> bool {
     let workload = &job.plan.workload;
     !job.loads_data()
         && target.capabilities().duplex
@@ -36,7 +36,7 @@ pub(super) fn leads_several(job: &DriveJob<'_>, target: &dyn Target) -> bool {
 /// Number of sessions with these targets that need a thread of their own.
 pub(super) fn alone(job: &DriveJob<'_>, targets: impl Iterator<Item = usize>) -> u32 {
     let several: Vec<bool> =
-        job.targets.iter().map(|context| leads_several(job, context.target.as_ref())).collect();
+        job.targets.iter().map(|context| can_share_thread(job, context.target.as_ref())).collect();
     targets.filter(|at| !several[*at]).count() as u32
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dyno_engine::target::Stuck;
+use dyno_engine::target::HungSessionReport;
 use dyno_record::{Fleet, ThreadPlacement};
 
 use super::Threads;
@@ -120,7 +120,7 @@ impl WorkerPool for Threads {
     fn into_results(self: Box<Self>) -> (Results, Option<Fleet>) {
         (self.collect_results(), None)
     }
-    fn stuck(&self) -> Vec<Stuck> {
+    fn stuck(&self) -> Vec<HungSessionReport> {
         Vec::new()
     }
 }

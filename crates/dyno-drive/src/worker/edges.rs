@@ -154,8 +154,8 @@ impl SessionWorker {
     /// Reports new overhead transactions to the coordinator.
     pub(crate) fn report_overhead(&mut self, session: &dyn Session) {
         let overhead = session.overhead_commits();
-        self.shared.add_overhead(self.recorder.target(), overhead - self.overhead_told);
-        self.overhead_told = overhead;
+        self.shared.add_overhead(self.recorder.target(), overhead - self.reported_overhead);
+        self.reported_overhead = overhead;
     }
 
     /// Whether the counters need something before the next operation.

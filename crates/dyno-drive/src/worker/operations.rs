@@ -118,7 +118,7 @@ impl SessionWorker {
 
     /// Reports once that the session has done the operations that the plan asks of each.
     #[inline]
-    pub(crate) fn look_at_ops(&mut self, counts: &mut ThreadCounts) {
+    pub(crate) fn report_reached_ops(&mut self, counts: &mut ThreadCounts) {
         if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
             if self.loads {
                 return self.next_part(counts);
@@ -142,7 +142,7 @@ impl SessionWorker {
         if self.clock.now_ns() < until_ns {
             self.clock.park_until(until_ns);
         }
-        self.recorder.think_on(counts, self.clock.now_ns())
+        self.recorder.continue_thinking(counts, self.clock.now_ns())
     }
 
     /// Pauses after failures, or until the phase changes; false if that is not needed.

@@ -71,9 +71,9 @@ fn run_targets(plan: &Plan, targets: Vec<TargetContext>) -> RunRecord {
 fn target_records_sum_to_the_total() {
     let targets = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let plan = plan(6, &[2, 1]);
-    let mut aims: Vec<TargetContext> = targets.iter().map(target_context).collect();
-    aims[1].reads_only = Some("it is a standby".into());
-    let record = run_targets(&plan, aims);
+    let mut target_contexts: Vec<TargetContext> = targets.iter().map(target_context).collect();
+    target_contexts[1].reads_only = Some("it is a standby".into());
+    let record = run_targets(&plan, target_contexts);
     assert_eq!((record.status, &record.reasons), (Status::Valid, &Vec::new()));
     let parts = record.parts();
     assert_eq!(parts.iter().map(|part| part.gate.sessions).collect::<Vec<_>>(), [4, 2]);
@@ -131,10 +131,10 @@ fn counter_of_shared_server_is_not_counted_twice() {
         let scope = scope.to_owned();
         Some(CounterScope { servers: vec!["one".into()], scope, server_wide: &[Counter::RedoBytes] })
     };
-    let mut aims: Vec<TargetContext> = scripted_targets.iter().map(target_context).collect();
-    aims[0].instance = instance("a");
-    aims[1].instance = instance("b");
-    let record = run_targets(&plan(2, &[]), aims);
+    let mut target_contexts: Vec<TargetContext> = scripted_targets.iter().map(target_context).collect();
+    target_contexts[0].instance = instance("a");
+    target_contexts[1].instance = instance("b");
+    let record = run_targets(&plan(2, &[]), target_contexts);
     let reason = record.counters.get(Counter::RedoBytes).unwrap_err();
     assert!(reason.contains("targets 1 and 2 are on one server"), "{reason}");
     assert!(record.metrics["redo_bytes_per_s"].value().is_none() && record.counters.native.is_empty());

@@ -10,7 +10,7 @@ use super::quote::literal;
 use super::session::settle;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::net::Breaker;
-use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::row::first;
 use dyno_engine::tables::{RowBatch, Rows, all_taken, append_hex, append_line};
 use dyno_engine::{
@@ -70,7 +70,9 @@ struct Filler {
 }
 
 /// Opens a connection that fills tables, with a handle that interrupts it.
-pub(crate) fn open<'a>(config: &MySqlConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+pub(crate) fn open<'a>(
+    config: &MySqlConnectConfig,
+) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
     let breaker = Arc::new(Breaker::default());
     let mut connection = MySqlConnection::open_guarded(config, "dyno load", &breaker)?;
     settle(&mut connection)?;

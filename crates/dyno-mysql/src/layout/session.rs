@@ -6,7 +6,7 @@ use super::super::connect::{MySqlConnectConfig, WAIT_TIMEOUT_MAX_S};
 use super::super::wire::{MySqlConnection, MySqlError};
 use super::quote::{ident, literal};
 use dyno_engine::net::Breaker;
-use dyno_engine::pool::{self, BreakOff};
+use dyno_engine::pool::{self, InterruptFn};
 use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
 /// Settings of every connection that loads or reads metadata, independent of the site's defaults. Invalid
@@ -72,7 +72,7 @@ pub(super) struct MySqlLoaderFactory<'a>(pub(super) &'a MySqlConnectConfig);
 impl pool::LoadConnector for MySqlLoaderFactory<'_> {
     type Connection = MySqlConnection;
 
-    fn open(&self) -> Result<(MySqlConnection, BreakOff), TargetError> {
+    fn open(&self) -> Result<(MySqlConnection, InterruptFn), TargetError> {
         let breaker = Arc::new(Breaker::default());
         let mut connection = MySqlConnection::open_guarded(self.0, "dyno load", &breaker)?;
         settle(&mut connection)?;

@@ -110,8 +110,10 @@ pub(super) fn prepare(
     }
     let calls = setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| {
         let schema_calls = MySqlSliceCalls::prepare(&mut connection, blocks, blocks.schema)?;
-        let first =
-            blocks.also_first().then(|| MySqlSliceCalls::prepare(&mut connection, blocks, 1)).transpose()?;
+        let first = blocks
+            .uses_hot_schema()
+            .then(|| MySqlSliceCalls::prepare(&mut connection, blocks, 1))
+            .transpose()?;
         Ok((schema_calls, first))
     });
     let calls = calls.transpose().map_err(|error| not_prepared(error, setup, "of a slice"))?;

@@ -8,7 +8,7 @@ use super::super::connect::OracleConnectConfig;
 use super::super::connection::OracleConnection;
 use super::super::sql;
 use dyno_engine::net::Breaker;
-use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::row::first;
 use dyno_engine::tables::{RowBatch, Rows, all_taken};
 use dyno_engine::{
@@ -62,7 +62,9 @@ fn of(column: ColumnType) -> String {
 struct Filler(OracleConnection);
 
 /// Opens a connection that fills tables, with a handle that interrupts it.
-pub(crate) fn open<'a>(config: &OracleConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+pub(crate) fn open<'a>(
+    config: &OracleConnectConfig,
+) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
     let breaker = Arc::new(Breaker::default());
     let connection = OracleConnection::open_guarded(config, "load", &breaker)?;
     // The database rolls back uncommitted work when a session ends.

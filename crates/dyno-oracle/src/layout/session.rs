@@ -6,7 +6,7 @@ use super::super::connect::OracleConnectConfig;
 use super::super::connection::OracleConnection;
 use super::super::error::OracleError;
 use dyno_engine::net::Breaker;
-use dyno_engine::pool::{self, BreakOff};
+use dyno_engine::pool::{self, InterruptFn};
 use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
 /// A load that uses connections of this engine.
@@ -18,7 +18,7 @@ pub(super) struct OracleLoaderFactory<'a>(pub(super) &'a OracleConnectConfig);
 impl pool::LoadConnector for OracleLoaderFactory<'_> {
     type Connection = OracleConnection;
 
-    fn open(&self) -> Result<(OracleConnection, BreakOff), TargetError> {
+    fn open(&self) -> Result<(OracleConnection, InterruptFn), TargetError> {
         let breaker = Arc::new(Breaker::default());
         let connection = OracleConnection::open_guarded(self.0, "load", &breaker)?;
         // The database rolls back uncommitted work when a session ends.

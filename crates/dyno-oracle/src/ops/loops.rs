@@ -25,7 +25,7 @@ impl OracleSliceLoops {
         Self {
             calls: OracleSliceCalls::new(blocks.stamp(), CLASSIC_COLUMN_BYTES, seed),
             schema_texts: texts(schema),
-            first: blocks.also_first().then(|| texts(1)),
+            first: blocks.uses_hot_schema().then(|| texts(1)),
             work_unit,
         }
     }

@@ -7,7 +7,7 @@
 //! extends the table by one block at a time. A table of n rows then has n blocks.
 
 use super::tables::TestTable;
-use dyno_engine::chunks::{LoadChunk, cut, in_turns};
+use dyno_engine::chunks::{LoadChunk, cut, interleave_tables};
 use dyno_engine::layout::ChunkPositions;
 
 /// Rows of one chunk: 128 MiB of blocks and about 40 MB on the connection. The chunk is large enough that its
@@ -27,12 +27,12 @@ fn tail_begins(rows: u64) -> u64 {
 /// [`in_turns`].
 pub(super) fn bodies(tables: &[TestTable], completed: &ChunkPositions) -> Vec<LoadChunk> {
     let body = |(i, table): (usize, &TestTable)| cut(i, 0..tail_begins(table.rows), CHUNK_ROWS);
-    in_turns(tables.iter().enumerate().flat_map(body), completed)
+    interleave_tables(tables.iter().enumerate().flat_map(body), completed)
 }
 
 /// The chunks of the tail of table number `i` that are not in `done`.
 pub(super) fn tail(i: usize, table: &TestTable, completed: &ChunkPositions) -> Vec<LoadChunk> {
-    in_turns(cut(i, tail_begins(table.rows)..table.rows, CHUNK_ROWS), completed)
+    interleave_tables(cut(i, tail_begins(table.rows)..table.rows, CHUNK_ROWS), completed)
 }
 
 #[cfg(test)]

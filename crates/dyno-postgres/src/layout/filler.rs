@@ -4,7 +4,7 @@ use super::super::connect::PostgresConnectConfig;
 use super::super::wire::PostgresConnection;
 use super::quote::literal;
 use super::session::worker;
-use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::row::first;
 use dyno_engine::tables::{RowBatch, Rows, all_taken, append_line};
 use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError};
@@ -48,7 +48,7 @@ struct Filler(PostgresConnection);
 /// Opens a connection that fills tables, with a handle that interrupts it.
 pub(crate) fn open<'a>(
     config: &PostgresConnectConfig,
-) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
     let mut connection = worker(config)?;
     // Names resolve as they do in the user's own statements.
     connection.simple("SET search_path TO DEFAULT")?;

@@ -37,7 +37,7 @@ pub(super) struct PostgresLoaderFactory<'a>(pub(super) &'a PostgresConnectConfig
 impl pool::LoadConnector for PostgresLoaderFactory<'_> {
     type Connection = PostgresConnection;
 
-    fn open(&self) -> Result<(PostgresConnection, pool::BreakOff), TargetError> {
+    fn open(&self) -> Result<(PostgresConnection, pool::InterruptFn), TargetError> {
         let connection = worker(self.0)?;
         let token = connection.cancel_token();
         Ok((connection, Box::new(move || drop(token.cancel()))))

@@ -76,7 +76,7 @@ pub(super) fn prepare(
     if let Some(blocks) = blocks_in_loops(setup) {
         let (out, calls) = (&mut connection.line.out, || SliceProcedure::of(blocks.extra));
         calls().for_each(|call| slice::parse(call, out, blocks.schema, blocks.redo, BlockOpSchema::Own));
-        if blocks.also_first() {
+        if blocks.uses_hot_schema() {
             calls().for_each(|call| slice::parse(call, out, 1, blocks.redo, BlockOpSchema::First));
         }
     }

@@ -436,7 +436,7 @@ impl Slices for PostgresSession {
         let (Some(blocks), Some(tails)) = (&self.setup.blocks, &mut self.tails) else {
             return Err(OpError::fatal("drive", "this session was opened without loops inside the database"));
         };
-        let place = if blocks.also_first() { place } else { BlockOpSchema::Own };
+        let place = if blocks.uses_hot_schema() { place } else { BlockOpSchema::Own };
         let kind = (blocks.work_unit, blocks.extra);
         slice::run(&mut self.connection, ops, kind, place, values, tails).map_err(PostgresWireError::into_op)
     }

@@ -1,6 +1,6 @@
 //! Wait events of sessions, largest first.
 
-use dyno_analyze::audit::{SEEN_LITTLE, seen_little};
+use dyno_analyze::audit::{SEEN_LITTLE, samples_miss_most};
 use dyno_record::{ForeignActivity, OtherSessions, RunRecord, Waits, Window};
 
 use super::lists::more;
@@ -33,7 +33,7 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
     let head = format!("{} sessions active on average over {} samples", figure(active), count(samples));
     let mut out = format!("{}\n", style.paint(Paint::Dim, &head));
     let busy = record.window.as_ref().and_then(Window::busy_sessions);
-    if let Some(busy) = busy.filter(|busy| seen_little(active, *busy)) {
+    if let Some(busy) = busy.filter(|busy| samples_miss_most(active, *busy)) {
         let words = format!("the client saw {} busy: {SEEN_LITTLE}", figure(busy));
         for line in wrap(&words, style.columns(), 2) {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));

@@ -5,7 +5,7 @@ use axum::response::Html;
 use dyno_analyze::answer::CurveSummaries;
 use dyno_analyze::compare::RunComparison;
 use dyno_analyze::{points, totals};
-use dyno_campaign::compare::{ComparisonResult, Judge};
+use dyno_campaign::compare::{ComparisonResult, ComparisonSettings};
 use dyno_campaign::select;
 use dyno_record::{Repository, RunRecord};
 use dyno_report::grid::{Grid, GridCell, GridHead};
@@ -62,13 +62,13 @@ fn records(repository: &Repository, sides: &[String]) -> Result<Vec<(String, Vec
 
 /// Compares every set with the first one.
 pub(crate) fn answers(repository: &Repository, sides: &[String]) -> Result<Vec<ComparisonResult>, HttpError> {
-    let judge = Judge::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?;
+    let judge = ComparisonSettings::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?;
     Ok(judge.answers(&records(repository, sides)?))
 }
 
 fn show(repository: &Repository, sides: &[String]) -> Result<String, HttpError> {
     let records = records(repository, sides)?;
-    let held = Judge::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?.answers(&records);
+    let held = ComparisonSettings::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?.answers(&records);
     let comparisons: Vec<&RunComparison> = held.iter().map(|answer| &answer.comparison).collect();
     let of_sides =
         records.iter().map(|(name, records)| (name.as_str(), CurveSummaries::of(&points(records))));

@@ -46,7 +46,7 @@ impl PreparedBlockStatements {
         let BlocksSql { column_bytes, pad_bytes, statements } = target.blocks(blocks, commit)?;
         let mut all: Vec<(BlockOpSchema, BlocksStatement)> =
             statements.into_iter().map(|statement| (BlockOpSchema::Own, statement)).collect();
-        if blocks.also_first() {
+        if blocks.uses_hot_schema() {
             let mut first_blocks = blocks.clone();
             // A session's own rows are in its own schema.
             (first_blocks.schema, first_blocks.extra.churn) = (1, false);

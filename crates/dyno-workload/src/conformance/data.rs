@@ -73,7 +73,7 @@ pub(crate) fn growth(
     spec: &DataSpec,
     work: &mut AcknowledgedWork,
 ) -> Result<Option<Advice>, TargetError> {
-    if target.own_places(spec)?.is_none() {
+    if target.leftover_row_blocks(spec)?.is_none() {
         return Ok(None);
     }
     let mut session = session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite)?;
@@ -83,7 +83,7 @@ pub(crate) fn growth(
             let op = BlockOp::Insert { key: ROWS + 1 + number, number: OPS * (2 + round) + number };
             work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
         }
-        let places = target.own_places(spec)?.unwrap_or_default();
+        let places = target.leftover_row_blocks(spec)?.unwrap_or_default();
         let distinct_places: BTreeSet<String> = places.iter().cloned().collect();
         shared += places.len() - distinct_places.len();
         all.extend(distinct_places);

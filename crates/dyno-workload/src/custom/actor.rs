@@ -217,8 +217,8 @@ impl CustomActor {
     ) -> Result<SessionTurn<T>, Box<OpError>> {
         loop {
             let step = self.step(last.take());
-            if let Some(amiss) = self.state.outcome.amiss {
-                return Err(self.row_count_error(amiss));
+            if let Some(row_count_mismatch) = self.state.outcome.row_count_mismatch {
+                return Err(self.row_count_error(row_count_mismatch));
             }
             match step {
                 None => return Ok(SessionTurn::Over),

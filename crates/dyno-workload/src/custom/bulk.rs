@@ -8,7 +8,7 @@ use super::tables::DescribedTable;
 
 /// The table to load, and the progress of the load.
 #[derive(Debug)]
-pub struct OwnBulk {
+pub struct CustomBulkLoad {
     table: DescribedTable,
     part: u64,
     /// The next row that no session has taken, from 1.
@@ -17,7 +17,7 @@ pub struct OwnBulk {
     bytes: AtomicU64,
 }
 
-impl OwnBulk {
+impl CustomBulkLoad {
     /// Loads `table` in parts of `part` rows.
     pub(super) fn new(table: DescribedTable, part: u64) -> Self {
         Self { table, part, next: AtomicU64::new(1), bytes: AtomicU64::new(0) }
@@ -58,7 +58,7 @@ impl OwnBulk {
     }
 }
 
-impl Bulk for OwnBulk {
+impl Bulk for CustomBulkLoad {
     fn table(&self) -> &str {
         self.table.name()
     }

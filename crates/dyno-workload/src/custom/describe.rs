@@ -10,7 +10,7 @@ use super::fault::WorkloadError;
 use super::program::{ProgramOp, ProgramStatement, TransactionCode};
 use super::sql::touched_objects;
 use super::steps::{Condition, ResultBinding, StatementRef, TransactionStep};
-use super::transaction::{Rated, ThinkDistribution, Transaction};
+use super::transaction::{RatedTransaction, ThinkDistribution, Transaction};
 use super::workload::CustomWorkload;
 
 /// One generator of the workload.
@@ -53,7 +53,7 @@ pub struct DescribedTransaction {
     /// Its share in percent, among transactions without a rate of their own.
     pub share_pct: f64,
     /// Its rate and sessions; absent without a rate of its own.
-    pub rated: Option<Rated>,
+    pub rated: Option<RatedTransaction>,
     /// Its isolation level; absent if it does not set one.
     pub isolation: Option<&'static str>,
     /// Whether each of its statements commits separately.

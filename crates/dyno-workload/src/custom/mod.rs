@@ -58,15 +58,15 @@ mod workload;
 mod writing;
 
 pub use actor::CustomActor;
-pub use bulk::OwnBulk;
+pub use bulk::CustomBulkLoad;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use embedded::is_inside;
 pub use fault::WorkloadError;
 pub use outcome::{RowCountMismatch, TransactionEnd, TransactionOutcome};
 pub use read::{TransactionFilter, WorkloadChoice};
 pub use scripts::InvariantTiming;
-pub use sent_folders::{SentFolders, Unfit};
+pub use sent_folders::{SentFolderError, SentFolders};
 pub use state::ActorStep;
 pub use tables::{DescribedIndex, DescribedTable, TableRowMaker};
-pub use transaction::Rated;
+pub use transaction::RatedTransaction;
 pub use workload::{CustomWorkload, Single};

@@ -33,7 +33,7 @@ pub struct TransactionOutcome {
     /// counts as one row read.
     pub effect: Effect,
     /// The first statement that touched an unexpected number of rows.
-    pub amiss: Option<RowCountMismatch>,
+    pub row_count_mismatch: Option<RowCountMismatch>,
 }
 
 /// The outcome before a transaction begins.
@@ -49,5 +49,5 @@ pub(super) const NOTHING: TransactionOutcome = TransactionOutcome {
         write_statements: 0,
         empty_writes: 0,
     },
-    amiss: None,
+    row_count_mismatch: None,
 };

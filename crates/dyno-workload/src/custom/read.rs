@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dyno_record::ReferenceFigure;
 
 use super::assign::real_slots;
-use super::bulk::OwnBulk;
+use super::bulk::CustomBulkLoad;
 use super::compile::compile;
 use super::draws::{Constants, Names, read};
 use super::embedded;
@@ -226,7 +226,7 @@ fn build_workload(
 fn bulk(
     transactions: &[Transaction],
     described: &DescribedTables,
-) -> Result<Option<Arc<OwnBulk>>, WorkloadError> {
+) -> Result<Option<Arc<CustomBulkLoad>>, WorkloadError> {
     let Some((loading, fills)) =
         transactions.iter().find_map(|one| one.fills.as_ref().map(|fills| (one, fills)))
     else {
@@ -242,7 +242,7 @@ fn bulk(
         ));
     }
     let table = described.tables.iter().find(|table| table.name() == &*fills.table.letters);
-    Ok(table.map(|table| Arc::new(OwnBulk::new(table.clone(), fills.part))))
+    Ok(table.map(|table| Arc::new(CustomBulkLoad::new(table.clone(), fills.part))))
 }
 
 /// Reads `[yardstick]`: the reference figures of the workload.

@@ -31,7 +31,7 @@ pub struct SentFolders(BTreeMap<String, BTreeMap<String, String>>);
 
 /// Why folders cannot be sent or received.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum SentFolderError {
     /// There are too many folders or files.
     #[error("{folders} folders with {files} files; at most {FOLDERS_MAX} with {FILES_MAX} can be sent")]
     Many {
@@ -59,26 +59,30 @@ impl SentFolders {
     ///
     /// # Errors
     /// There are too many or too large files, or a name leaves its folder.
-    pub fn new(folders: BTreeMap<String, BTreeMap<String, String>>) -> Result<Self, Unfit> {
+    pub fn new(folders: BTreeMap<String, BTreeMap<String, String>>) -> Result<Self, SentFolderError> {
         let files: usize = folders.values().map(BTreeMap::len).sum();
         if folders.len() > FOLDERS_MAX || files > FILES_MAX {
-            return Err(Unfit::Many { folders: folders.len(), files });
+            return Err(SentFolderError::Many { folders: folders.len(), files });
         }
         if let Some(folder) = folders.keys().find(|folder| folder.len() > FOLDER_BYTES_MAX) {
-            return Err(Unfit::Name(folder.chars().take(NAME_BYTES_MAX).collect()));
+            return Err(SentFolderError::Name(folder.chars().take(NAME_BYTES_MAX).collect()));
         }
         let mut all_bytes = 0;
         for (name, text) in folders.values().flatten() {
             if !is_name(name) {
-                return Err(Unfit::Name(name.chars().take(NAME_BYTES_MAX).collect()));
+                return Err(SentFolderError::Name(name.chars().take(NAME_BYTES_MAX).collect()));
             }
             if text.len() as u64 > BYTES_MAX {
-                return Err(Unfit::Large { name: name.clone(), bytes: text.len(), most: BYTES_MAX as usize });
+                return Err(SentFolderError::Large {
+                    name: name.clone(),
+                    bytes: text.len(),
+                    most: BYTES_MAX as usize,
+                });
             }
             all_bytes += name.len() + text.len();
         }
         match all_bytes > ALL_BYTES_MAX {
-            true => Err(Unfit::Large {
+            true => Err(SentFolderError::Large {
                 name: "all files of the workloads".to_owned(),
                 bytes: all_bytes,
                 most: ALL_BYTES_MAX,
@@ -92,7 +96,9 @@ impl SentFolders {
     ///
     /// # Errors
     /// The same as for [`SentFolders::new`].
-    pub fn of<'a>(owns: impl Iterator<Item = (&'a str, &'a CustomWorkload)>) -> Result<Self, Unfit> {
+    pub fn of<'a>(
+        owns: impl Iterator<Item = (&'a str, &'a CustomWorkload)>,
+    ) -> Result<Self, SentFolderError> {
         let mut folders: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (folder, own) in owns.filter(|(folder, _)| !is_inside(Path::new(folder))) {
             let files = own.files().map(|(name, text)| (name.to_owned(), text.to_owned()));
@@ -149,7 +155,7 @@ mod tests {
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     }
 
-    fn sent(files: &[(&str, &str)]) -> Result<SentFolders, Unfit> {
+    fn sent(files: &[(&str, &str)]) -> Result<SentFolders, SentFolderError> {
         SentFolders::new(BTreeMap::from([("w".to_owned(), texts(files))]))
     }
 
@@ -212,7 +218,7 @@ mod tests {
             "a\\b",
             "\u{1b}[2J",
         ] {
-            assert_eq!(sent(&[(name, "x")]), Err(Unfit::Name(name.to_owned())), "{name:?}");
+            assert_eq!(sent(&[(name, "x")]), Err(SentFolderError::Name(name.to_owned())), "{name:?}");
         }
         assert!(sent(&[(&"a/".repeat(DEPTH_MAX), "x")]).is_err());
         assert!(sent(&[(&"a".repeat(NAME_BYTES_MAX + 1), "x")]).is_err());
@@ -224,14 +230,17 @@ mod tests {
         let many: Vec<String> = (0..=FILES_MAX).map(|number| format!("{number}.sql")).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
         assert!(sent(&many[1..]).is_ok());
-        assert!(matches!(sent(&many), Err(Unfit::Many { .. })));
+        assert!(matches!(sent(&many), Err(SentFolderError::Many { .. })));
         let large = "x".repeat(BYTES_MAX as usize);
         assert!(sent(&[("a", &large)]).is_ok());
         assert!(sent(&[("a", &format!("{large}x"))]).unwrap_err().to_string().contains("in a; at most"));
         let all = [("a", large.as_str()), ("b", &large), ("c", &large), ("d", &large)];
-        assert!(matches!(sent(&all), Err(Unfit::Large { .. })), "with their names they are above the limit");
+        assert!(
+            matches!(sent(&all), Err(SentFolderError::Large { .. })),
+            "with their names they are above the limit"
+        );
         let folders = (0..=FOLDERS_MAX).map(|number| (number.to_string(), texts(&[])));
-        assert!(matches!(SentFolders::new(folders.collect()), Err(Unfit::Many { .. })));
+        assert!(matches!(SentFolders::new(folders.collect()), Err(SentFolderError::Many { .. })));
         let name = BTreeMap::from([("a".repeat(FOLDER_BYTES_MAX + 1), texts(&[]))]);
         assert!(SentFolders::new(name).is_err());
     }

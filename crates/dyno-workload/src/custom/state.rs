@@ -198,9 +198,9 @@ impl TransactionState {
         }
         if let Some(wanted) = execute.rows
             && !(wanted.0..=wanted.1).contains(&rows)
-            && self.outcome.amiss.is_none()
+            && self.outcome.row_count_mismatch.is_none()
         {
-            self.outcome.amiss =
+            self.outcome.row_count_mismatch =
                 Some(RowCountMismatch { statement: StatementId(execute.statement), wanted, got: rows });
         }
     }

@@ -102,7 +102,7 @@ pub(super) type StatementInText<'a> = (&'a SourceText, &'a SplitStatement);
 
 /// A transaction with its own rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rated {
+pub struct RatedTransaction {
     pub name: String,
     /// Its rate over all its sessions.
     pub rate: Rate,
@@ -112,9 +112,9 @@ pub struct Rated {
 
 impl Transaction {
     /// Its own rate and sessions; `None` if it has a weight.
-    pub(super) fn rated(&self) -> Option<Rated> {
+    pub(super) fn rated(&self) -> Option<RatedTransaction> {
         let Self { name, rate, sessions, .. } = self;
-        Some(Rated { name: name.clone(), rate: (*rate)?, sessions: *sessions })
+        Some(RatedTransaction { name: name.clone(), rate: (*rate)?, sessions: *sessions })
     }
 
     /// The error that it has no SQL for `engine`.

@@ -9,7 +9,7 @@ use dyno_record::{
     WorkloadFacts,
 };
 
-use super::bulk::OwnBulk;
+use super::bulk::CustomBulkLoad;
 use super::draws::{Draws, Names};
 use super::fault::{File, SourceText, WorkloadError};
 use super::folder::Variants;
@@ -18,7 +18,7 @@ use super::scripts::{InvariantQuery, InvariantTiming};
 use super::sql::{SplitStatement, created_kind};
 use super::steps::{Sql, TransactionStep};
 use super::tables::{DescribedTable, DescribedTables};
-use super::transaction::{Rated, Transaction};
+use super::transaction::{RatedTransaction, Transaction};
 use crate::classes::Classes;
 
 /// A custom workload that was read and validated.
@@ -30,7 +30,7 @@ pub struct CustomWorkload {
     /// Whether it is a single transaction with its own rate.
     pub(super) is_alone: bool,
     /// Its transactions with their own rates, whether or not they are in this part of it.
-    pub(super) rated: Vec<Rated>,
+    pub(super) rated: Vec<RatedTransaction>,
     pub(super) about: String,
     pub(super) writes: bool,
     /// The scale, which sets its table rows and bounds of generators.
@@ -38,7 +38,7 @@ pub struct CustomWorkload {
     /// The tables that it describes.
     pub(super) described: DescribedTables,
     /// The table that its transactions load.
-    pub(super) bulk: Option<Arc<OwnBulk>>,
+    pub(super) bulk: Option<Arc<CustomBulkLoad>>,
     pub(super) draws: Draws,
     pub(super) names: Names,
     pub(super) transactions: Vec<Transaction>,
@@ -104,7 +104,7 @@ impl CustomWorkload {
     }
 
     /// Its transactions with their own rates, which run in their own sessions.
-    pub fn rated(&self) -> &[Rated] {
+    pub fn rated(&self) -> &[RatedTransaction] {
         &self.rated
     }
 
@@ -159,7 +159,7 @@ impl CustomWorkload {
     }
 
     /// The table that its transactions load; `None` if they load none.
-    pub fn bulk(&self) -> Option<&Arc<OwnBulk>> {
+    pub fn bulk(&self) -> Option<&Arc<CustomBulkLoad>> {
         self.bulk.as_ref()
     }
 

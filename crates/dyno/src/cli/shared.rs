@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dyno_campaign::Error;
-use dyno_campaign::compare::Judge;
+use dyno_campaign::compare::ComparisonSettings;
 
 /// Names under which runs can be found again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -78,8 +78,8 @@ fn mark(name: &str) -> Result<String, String> {
 
 impl CompareRules {
     /// Builds the rules for judging a comparison.
-    pub(crate) fn judge(&self) -> Result<Judge, Error> {
-        Judge::new(&self.metric, self.margin, &self.gate)
+    pub(crate) fn judge(&self) -> Result<ComparisonSettings, Error> {
+        ComparisonSettings::new(&self.metric, self.margin, &self.gate)
     }
 }
 

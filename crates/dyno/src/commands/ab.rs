@@ -19,8 +19,8 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
         fleet::refuse_unfit(&args.hosts, side.plan())?;
     }
     let (ended, answer) =
-        context::run_campaign_on_screen("ab", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-            ab(lead, sides, args.pairs, &judge)
+        context::run_campaign_on_screen("ab", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+            ab(ctx, sides, args.pairs, &judge)
         })?;
     let exit = Exit::from(ended.worst);
     let mut gates = Exit::Done;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_campaign::{Accepted, Error, accept, files};
+use dyno_campaign::{Error, TargetAcceptance, accept, files};
 use dyno_plan::Plan;
 use dyno_record::AcceptanceVerdict;
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ const RECORD_VERSION: u32 = 1;
 
 pub(super) fn run(common: &CommonArgs, plan: &Plan, args: &Check, talk: &Console) -> anyhow::Result<Exit> {
     let accepted =
-        context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |lead| {
-            accept(lead, plan)
+        context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |ctx| {
+            accept(ctx, plan)
         })?;
     if let Some(path) = &args.record {
         write_record(path, &accepted)?;
@@ -28,7 +28,7 @@ pub(super) fn run(common: &CommonArgs, plan: &Plan, args: &Check, talk: &Console
 }
 
 /// Writes acceptance results without names of hosts, users, databases and files.
-fn write_record(path: &Path, accepted: &[Accepted]) -> Result<(), Error> {
+fn write_record(path: &Path, accepted: &[TargetAcceptance]) -> Result<(), Error> {
     let all: Vec<_> = accepted.iter().map(|accepted| &accepted.masked).collect();
     let record = json!({ "kind": "acceptance", "record_version": RECORD_VERSION, "targets": all });
     let failed = |error: std::io::Error| {
@@ -39,9 +39,9 @@ fn write_record(path: &Path, accepted: &[Accepted]) -> Result<(), Error> {
     files::replace(path, &text).map_err(failed)
 }
 
-fn show(accepted: &[Accepted], talk: &Console) -> anyhow::Result<Exit> {
+fn show(accepted: &[TargetAcceptance], talk: &Console) -> anyhow::Result<Exit> {
     let (mut worst, mut answers) = (AcceptanceVerdict::NotApplicable, Vec::new());
-    for Accepted { url, acceptance, .. } in accepted {
+    for TargetAcceptance { url, acceptance, .. } in accepted {
         let between = if answers.is_empty() { "" } else { "\n" };
         talk.show(&format!("{between}{} {} at {url}\n\n", acceptance.product, acceptance.version))?;
         talk.show(&dyno_report::acceptance_page(acceptance, &talk.style()))?;

@@ -78,5 +78,5 @@ fn folder(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyhow::Resu
         return Ok(".".into());
     }
     let plan = context::plan(common)?;
-    context::run_campaign(common, &MarkArgs::default(), talk, |lead| calibrate::folder(lead, &plan))
+    context::run_campaign(common, &MarkArgs::default(), talk, |ctx| calibrate::folder(ctx, &plan))
 }

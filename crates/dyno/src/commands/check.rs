@@ -22,8 +22,8 @@ pub(super) fn run(common: &CommonArgs, args: &Check, talk: &Console) -> anyhow::
     }
     let check = if args.deep { dyno_campaign::check_deep } else { dyno_campaign::check };
     show(
-        &context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |lead| {
-            check(lead, &plan)
+        &context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |ctx| {
+            check(ctx, &plan)
         })?,
         talk,
     )

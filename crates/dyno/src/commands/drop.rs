@@ -14,7 +14,7 @@ use crate::{context, event_messages, prompt};
 pub(super) fn run(common: &CommonArgs, args: &Drop, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     let agrees = |found: &TargetObjects| if args.yes { Ok(true) } else { confirm_drop(found, talk) };
-    let drop = |lead: &CampaignContext<'_>| drop_data(lead, &plan, agrees);
+    let drop = |ctx: &CampaignContext<'_>| drop_data(ctx, &plan, agrees);
     let Some(removed) = context::run_campaign(common, &MarkArgs::default(), talk, drop)? else {
         return Ok(Exit::Done);
     };

@@ -11,8 +11,8 @@ use crate::exit::Exit;
 
 pub(super) fn run(common: &CommonArgs, args: &LoadArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let all = context::run_campaign_on_screen("load", common, (&MarkArgs::default(), None), talk, |lead| {
-        dyno_campaign::load(lead, &plan, args.replace)
+    let all = context::run_campaign_on_screen("load", common, (&MarkArgs::default(), None), talk, |ctx| {
+        dyno_campaign::load(ctx, &plan, args.replace)
     })?;
     for LoadedTarget { done, .. } in &all {
         if let LoadOutcome::Data(report) = done {

@@ -9,8 +9,8 @@ pub(super) fn run(common: &CommonArgs, args: &RunArgs, talk: &Console) -> anyhow
     let plan = context::plan(common)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
     let record =
-        context::run_campaign_on_screen("run", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-            dyno_campaign::run(lead, plan)
+        context::run_campaign_on_screen("run", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+            dyno_campaign::run(ctx, plan)
         })?;
     Ok(record.status.into())
 }

@@ -16,8 +16,8 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
     let range = range(over, args)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
     let finished =
-        context::run_campaign_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-            search(lead, plan, &args.limit, over, range)
+        context::run_campaign_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+            search(ctx, plan, &args.limit, over, range)
         })?;
     let Some((conclusion, ConclusionFigures::Search(figures))) =
         finished.conclusion.as_ref().map(|conclusion| (conclusion, &conclusion.figures))

@@ -17,8 +17,8 @@ pub(super) fn run(common: &CommonArgs, args: &SoakArgs, talk: &Console) -> anyho
     let plan = context::plan(&common)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
     let finished =
-        context::run_campaign_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-            dyno_campaign::soak(lead, plan)
+        context::run_campaign_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+            dyno_campaign::soak(ctx, plan)
         })?;
     let exit = Exit::from(finished.worst);
     match (finished.records.last(), &finished.conclusion) {

@@ -38,8 +38,8 @@ pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyh
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     fleet::refuse_unfit(&args.hosts, order.base())?;
-    match context::run_campaign_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-        suite(lead, order.at_most(args.runs))
+    match context::run_campaign_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+        suite(ctx, order.at_most(args.runs))
     })? {
         Some(concluded) => conclude(&concluded, talk),
         None => {

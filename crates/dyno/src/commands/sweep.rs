@@ -24,15 +24,15 @@ pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyh
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     if args.dry_run {
-        context::run_campaign(common, &args.marks, talk, |lead| {
-            dyno_campaign::tell_commands(lead, order.plan());
+        context::run_campaign(common, &args.marks, talk, |ctx| {
+            dyno_campaign::tell_commands(ctx, order.plan());
             Ok(())
         })?;
         return show(&order, talk);
     }
     fleet::refuse_unfit(&args.hosts, order.plan())?;
-    match context::run_campaign_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-        sweep(lead, order)
+    match context::run_campaign_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
+        sweep(ctx, order)
     })? {
         Some(swept) => conclude(&swept, talk),
         None => {

@@ -12,8 +12,8 @@ pub(super) fn run(common: &CommonArgs, args: &WatchArgs, talk: &Console) -> anyh
     }
     common.set.extend([format!("run.time={}", args.length), format!("observe.interval={}", args.interval)]);
     let plan = context::plan(&common)?;
-    let record = context::run_campaign_with_agents(&common, (&args.marks, &args.met), talk, |lead| {
-        dyno_campaign::watch(lead, &plan)
+    let record = context::run_campaign_with_agents(&common, (&args.marks, &args.met), talk, |ctx| {
+        dyno_campaign::watch(ctx, &plan)
     })?;
     Ok(record.status.into())
 }

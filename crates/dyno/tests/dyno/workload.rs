@@ -76,7 +76,7 @@ fn assert_actor_runs(desk: &TestEnv, folder: &str, url: &str) {
         }
         let outcome = actor.outcome();
         assert_eq!(
-            (outcome.ended, outcome.amiss),
+            (outcome.ended, outcome.row_count_mismatch),
             (TransactionEnd::Committed, None),
             "transaction {number} of {class}"
         );

@@ -39,21 +39,24 @@ pub(in crate::custom) fn read_columns<'a>(
 ) -> Result<Draws, WorkloadError> {
     let beside = beside.map(TomlTable::items).unwrap_or_default();
     let items = columns.items().into_iter().chain(beside).collect();
-    read_all(folder, items, names, constants, law_of_column)
+    read_all(folder, items, names, constants, read_column_generator)
 }
 
 /// Keys of a column besides those of its generator.
 const OF_COLUMN: [&str; 3] = ["type", "null_pct", "null_if"];
 
 /// Reads the generator of a column.
-fn law_of_column<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDraw, WorkloadError> {
+fn read_column_generator<'a>(
+    reading: &mut DrawReader<'a>,
+    item: &TomlItem<'a>,
+) -> Result<ParsedDraw, WorkloadError> {
     let table = item.table("a column: { type = \"integer\", expr = \"row\" }")?;
     if let Some(value) = table.get("value") {
         table.require_only(&[&OF_COLUMN[..], &["value"]].concat())?;
         let (held, of) = reading.value(&value)?;
         return with_null_if(reading, &table, ParsedDraw::number(ValueGenerator::Is(held), of));
     }
-    let made = law_of(reading, item, &table, &OF_COLUMN)?;
+    let made = read_generator_with_keys(reading, item, &table, &OF_COLUMN)?;
     with_null_if(reading, &table, made)
 }
 
@@ -98,12 +101,12 @@ fn law<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDr
         let (held, of) = reading.value(item)?;
         return Ok(ParsedDraw::number(ValueGenerator::Is(held), of));
     };
-    let made = law_of(reading, item, &table, &["per", "null_pct", "null_if"])?;
+    let made = read_generator_with_keys(reading, item, &table, &["per", "null_pct", "null_if"])?;
     with_null_if(reading, &table, ParsedDraw { null: null_share(&table)?, ..made })
 }
 
 /// Reads the generator in a table that may also have the keys `beside`.
-fn law_of<'a>(
+fn read_generator_with_keys<'a>(
     reading: &mut DrawReader<'a>,
     item: &TomlItem<'a>,
     table: &TomlTable<'a>,

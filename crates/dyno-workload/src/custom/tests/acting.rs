@@ -134,12 +134,15 @@ fn workload_steps_follow_statement_results() {
     );
     case(&[4, 1, 2], &["begin", "0()", "2(4)", "3(8)", "4(1)", "commit"]);
     let outcome = case(&[5, 1, 0], &["begin", "0()", "1()", "3(10)", "rollback"]);
-    let amiss = outcome.amiss.expect("no row was changed");
-    assert_eq!((outcome.ended, amiss.wanted, amiss.got), (TransactionEnd::RolledBack, (1, 2), 0));
+    let row_count_mismatch = outcome.row_count_mismatch.expect("no row was changed");
+    assert_eq!(
+        (outcome.ended, row_count_mismatch.wanted, row_count_mismatch.got),
+        (TransactionEnd::RolledBack, (1, 2), 0)
+    );
     let outcome = case(&[5, 1, 3], &["begin", "0()", "1()", "3(10)", "4(1)", "4(2)", "commit"]);
-    assert!(matches!(outcome.amiss, Some(RowCountMismatch { got: 3, .. })));
+    assert!(matches!(outcome.row_count_mismatch, Some(RowCountMismatch { got: 3, .. })));
     let outcome = case(&[2, 1, 1], &["begin", "0()", "2(2)", "3(4)", "4(1)", "4(2)", "commit"]);
-    assert_eq!(outcome.amiss, None);
+    assert_eq!(outcome.row_count_mismatch, None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::read;
-use crate::custom::{CustomWorkload, Rated, TransactionFilter, WorkloadChoice};
+use crate::custom::{CustomWorkload, RatedTransaction, TransactionFilter, WorkloadChoice};
 
 const TEXT: &str = r#"
 name = "w"
@@ -49,8 +49,11 @@ fn transactions_with_a_rate_form_separate_parts() {
     std::fs::write(folder.path().join("workload.toml"), TEXT).expect("a file");
     let read_part = |one: TransactionFilter<'_>| part(folder.path(), None, one);
     let (all, weighed) = (read_part(TransactionFilter::All), read_part(TransactionFilter::Weighed));
-    let named =
-        |name: &str, rate, sessions| Rated { name: name.to_owned(), rate: dyno_plan::Rate(rate), sessions };
+    let named = |name: &str, rate, sessions| RatedTransaction {
+        name: name.to_owned(),
+        rate: dyno_plan::Rate(rate),
+        sessions,
+    };
     let rated = [named("purge", 0.5, 1), named("audit", 20.0, 4)];
     assert_eq!((all.rated(), weighed.rated()), (&rated[..], &rated[..]));
     let share = |name: &str, percent| (name.to_owned(), Some(percent));
@@ -88,7 +91,7 @@ fn a_mix_gives_weights_and_rates() {
     std::fs::write(folder.path().join("workload.toml"), text).expect("a file");
     let read_mix = |mix: &str| part(folder.path(), Some(mix), TransactionFilter::Weighed);
     assert_eq!(classes(&read_mix("a")), [("look".to_owned(), Some(100))]);
-    let audit = Rated { name: "audit".to_owned(), rate: dyno_plan::Rate(7.0), sessions: 4 };
+    let audit = RatedTransaction { name: "audit".to_owned(), rate: dyno_plan::Rate(7.0), sessions: 4 };
     assert_eq!((read_mix("a").rated(), read_mix("b").rated()), (&[audit][..], &[][..]));
     assert_eq!(classes(&read_mix("b")), [("purge".to_owned(), Some(50)), ("audit".to_owned(), Some(50))]);
 }

@@ -57,8 +57,8 @@ fn of_target(
 ) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
     let plan = context::plan(common)?;
     let filter = StatementQuery { order: args.order, schema: args.schema.clone(), user: args.user.clone() };
-    context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
-        dyno_campaign::seen(lead, &plan, &filter, options)
+    context::run_campaign(common, &MarkArgs::default(), talk, |ctx| {
+        dyno_campaign::seen(ctx, &plan, &filter, options)
     })
 }
 

@@ -28,7 +28,7 @@ pub(super) fn run(common: &CommonArgs, args: &ProveDurability, talk: &Console) -
         output: &output,
     };
     let outcome =
-        context::run_campaign(common, &MarkArgs::default(), talk, |lead| durability(lead, plan, kill))?;
+        context::run_campaign(common, &MarkArgs::default(), talk, |ctx| durability(ctx, plan, kill))?;
     let record = &outcome.record;
     let Some(verdict) = &outcome.verdict else {
         for reason in &record.reasons {

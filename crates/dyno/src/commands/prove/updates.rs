@@ -12,7 +12,7 @@ use crate::{context, event_messages};
 
 pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let outcome = context::run_campaign(common, &MarkArgs::default(), talk, |lead| updates(lead, plan))?;
+    let outcome = context::run_campaign(common, &MarkArgs::default(), talk, |ctx| updates(ctx, plan))?;
     let (record, is_proved, words) = (&outcome.record, outcome.is_proved(), outcome.verdict());
     let mut proof = json!({
         "proof": "updates", "proved": is_proved, "verdict": words, "run": record.id, "status": record.status,

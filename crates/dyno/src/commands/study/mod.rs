@@ -128,7 +128,7 @@ fn start_study(common: &CommonArgs, args: &RunStudy, talk: &Console) -> anyhow::
     let mut order = study_order(common, &args.which, &run_folder(&args.which)?)?;
     order.marks = (&args.marks).into();
     order.replace = args.replace;
-    let walked = context::run_campaign(common, &args.marks, talk, |lead| walk(lead, &order))?;
+    let walked = context::run_campaign(common, &args.marks, talk, |ctx| walk(ctx, &order))?;
     report_outcome(&walked, &order, &args.output, talk)
 }
 
@@ -144,8 +144,8 @@ fn resume_study(common: &CommonArgs, args: &ResumeStudy, talk: &Console) -> anyh
     };
     let (id, order) = find(&repository, &id)?;
     drop(repository);
-    let walked = context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
-        resume(lead, &id, &order, args.only_restore)
+    let walked = context::run_campaign(common, &MarkArgs::default(), talk, |ctx| {
+        resume(ctx, &id, &order, args.only_restore)
     })?;
     report_outcome(&walked, &order, &args.output, talk)
 }

@@ -46,8 +46,8 @@ pub(super) fn check(common: &CommonArgs, args: &CheckWorkload, talk: &Console) -
     talk.show(&description)?;
     let tried = match &plan {
         None => Vec::new(),
-        Some(plan) => context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
-            try_statements(lead, plan, &workload, args.explain.then_some(args.seed))
+        Some(plan) => context::run_campaign(common, &MarkArgs::default(), talk, |ctx| {
+            try_statements(ctx, plan, &workload, args.explain.then_some(args.seed))
         })?,
     };
     for one in &tried {

@@ -10,7 +10,7 @@ use dyno_report::style::{Paint, Style};
 use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, indent};
 use dyno_workload::custom::{
-    CustomWorkload, DescribedDraw, DescribedTransaction, InvariantTiming, Rated, WorkloadError,
+    CustomWorkload, DescribedDraw, DescribedTransaction, InvariantTiming, RatedTransaction, WorkloadError,
 };
 
 use super::sample::{RETURNED, SampleTransaction};
@@ -126,7 +126,9 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
 fn frequency_words(transaction: &DescribedTransaction) -> String {
     match &transaction.rated {
         None => format!("{} %", fixed(transaction.share_pct, 1)),
-        Some(Rated { rate, sessions, .. }) => format!("{rate} on {}", sessions_words(f64::from(*sessions))),
+        Some(RatedTransaction { rate, sessions, .. }) => {
+            format!("{rate} on {}", sessions_words(f64::from(*sessions)))
+        }
     }
 }
 
