@@ -115,7 +115,7 @@ fn capacity_refuses_run_as_use_and_watch_as_measurement() {
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=1000 blocks"]).code, 0);
     assert_eq!(desk.dyno(&run).code, 0);
     for (measured, used, says) in [
-        ("tag:now", "tag:now", "has no measured capacity"),
+        ("tag:now", "tag:now", "which measures no capacity"),
         ("tag:mine", "tag:mine", "not present use"),
         ("tag:mine", "tag:none", "no run has the tag"),
     ] {

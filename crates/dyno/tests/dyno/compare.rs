@@ -136,7 +136,7 @@ fn gate_sets_exit_code_and_trend_reports_change() {
     let compare = |gate: &str| desk.dyno(&["compare", "variant:old", "variant:new", "--gate", gate]);
     let broken = compare("ops_per_s >= -3%");
     assert_eq!(broken.code, 1, "{broken:#?}");
-    assert!(broken.out.contains("slower") && broken.out.contains("broken"), "{}", broken.out);
+    assert!(broken.out.contains("slower") && broken.out.contains("failed"), "{}", broken.out);
     assert_eq!(compare("ops_per_s >= -17%").code, 0);
     let wrong = compare("ops_per_s > 3");
     assert!(wrong.code == 2 && wrong.err.contains("hint: write [worst] MEASURE"), "{wrong:#?}");
