@@ -39,7 +39,7 @@ pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
         GridHead::figures("mean", ""),
         GridHead::figures("p50", "").explained("not exceeded half of the time; accurate to 1 %"),
         GridHead::figures("p95", "").explained("not exceeded 95 % of the time; accurate to 1 %"),
-        GridHead::figures("busiest minute", "").explained("the busiest whole minute"),
+        GridHead::figures("peak minute", "").explained("the busiest whole minute"),
         GridHead::figures(&most, "").explained("the maximum of one measured interval"),
         GridHead::tight("at").explained("time of that maximum, after the watch began"),
         GridHead::tight("scope").explained("scope of the figure"),

@@ -194,7 +194,7 @@ fn sweep_loads_runs_and_reports_an_answer() {
         let (_, sweeps) = desk.json(&["list", "--sweeps"]);
         let report = desk.dyno(&["report", sweeps[0]["id"].as_str().unwrap(), "--format", "md"]);
         assert_eq!(report.code, 0, "{report:#?}");
-        for part in ["At most", "| 0 | 1 |", "| 0 | 2 |", "| 20 | 1 |", "| 20 | 2 |"] {
+        for part in ["Highest throughput", "| 0 | 1 |", "| 0 | 2 |", "| 20 | 1 |", "| 20 | 2 |"] {
             assert!(report.out.contains(part), "{part} in\n{}", report.out);
         }
     });
