@@ -34,7 +34,7 @@ pub fn interleave_tables(
     chunks
 }
 
-/// The chunks of all tables with these numbers of `rows`, in the order of [`in_turns`].
+/// The chunks of all tables with these numbers of `rows`, in the order of [`interleave_tables`].
 pub fn whole_tables(
     rows: impl Iterator<Item = u64>,
     size: u64,

@@ -196,7 +196,7 @@ pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     conclude(CheckStatus::Pass, expected, observed, detail)
 }
 
-/// What [`seen_little`] means, in words for the reader.
+/// What [`samples_miss_most`] means, in words for the reader.
 pub const SEEN_LITTLE: &str = "samples see less than half of it; the other part is outside the database: the \
     network, and calls that wait until their server process has a processor";
 

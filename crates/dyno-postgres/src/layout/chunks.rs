@@ -24,7 +24,7 @@ fn tail_begins(rows: u64) -> u64 {
 }
 
 /// The chunks of the bodies of `tables` that are not in `done` (table, first position), in the order of
-/// [`in_turns`].
+/// [`interleave_tables`].
 pub(super) fn bodies(tables: &[TestTable], completed: &ChunkPositions) -> Vec<LoadChunk> {
     let body = |(i, table): (usize, &TestTable)| cut(i, 0..tail_begins(table.rows), CHUNK_ROWS);
     interleave_tables(tables.iter().enumerate().flat_map(body), completed)
