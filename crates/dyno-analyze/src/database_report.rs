@@ -52,7 +52,7 @@ pub fn rates(record: &RunRecord) -> Vec<ReportedRate> {
         _ => None,
     };
     let rate = |&(metric, counter, name): &(&'static str, Counter, &'static str)| {
-        // A rate is no more than its counter shows.
+        // A rate whose counter did not move is 0, whatever the record says.
         let moved = record.counters.get(counter).is_ok_and(|by| by > 0);
         let measured = value(record.metrics.get(metric))?;
         let measured = if moved { measured } else { 0.0 };

@@ -22,7 +22,7 @@ pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
         && beyond_s > window.seconds * LONGER_MAX + LONGER_FREE_S
     {
         return skip(format!(
-            "{} covers {} s, and the window {} s: a longer run.time is compared",
+            "{} covers {} s, but the window is {} s: use a longer run.time to compare both",
             report.name,
             fixed(report.seconds.unwrap_or_default(), 1),
             fixed(window.seconds, 1)
@@ -30,7 +30,7 @@ pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
     }
     let rates = rates(facts.record);
     if rates.is_empty() {
-        return skip(format!("{} has no rate that the run measured", report.name));
+        return skip(format!("{} and the run have no rate in common", report.name));
     }
     let (same, apart): (Vec<&ReportedRate>, Vec<&ReportedRate>) =
         rates.iter().partition(|rate| rate.agrees());

@@ -79,7 +79,7 @@ impl SearchResult {
                 format!("{limits} holds up to {}, the highest load tried", self.end(holds))
             }
             (Some(holds), None) => format!("{limits} holds up to {} at least", self.end(holds)),
-            (None, Some(breaks)) => format!("{limits} is exceeded even at {}", self.end(breaks)),
+            (None, Some(breaks)) => format!("{limits} is not met even at {}", self.end(breaks)),
             (None, None) => format!("{limits}: no run was made"),
         }
     }
