@@ -1,9 +1,13 @@
 #!/bin/sh
-# Walks README's commands over Oracle's wire protocol, against a database model of the test bed that listens on loopback. It is a test
-# double: what goes well here shows that Dyno and the protocol agree, and nothing of what an Oracle database does.
+# Runs README's commands over Oracle's wire protocol, against a database model that listens on loopback. The model is a test double: it
+# shows that Dyno and the protocol agree, and nothing about what an Oracle database does.
 #
-# oracle_double.sh [--serve] [OPTION ...]   with --serve it only starts the model, prints its URL, and serves until Ctrl-C. The model takes
-# --port N, --release 19c or 23ai, and --lost-commit-every N, with which it is wrong on purpose.
+# oracle_double.sh [--serve] [OPTION ...]
+#   --serve                 only start the model, print its URL, and serve until Ctrl-C
+#   --port N                listen on this port
+#   --release 19c|23ai      speak the protocol of this release
+#   --lost-commit-every N   lose one of N commits
+#   --recorded FILE         report the version and settings in a file of `dyno check --accept --record FILE`
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -48,8 +52,21 @@ step check --deep "$@"
     step sweep "$@" $short --set sweep.sessions=1,2,4
     step prove updates "$@" $short
 }
+# Tables of workloads need MariaDB.
+if command -v mariadbd > /dev/null; then
+    few="--set run.ops_per_session=200 --set run.warmup=0s"
+    for workload in tpcb queue json-documents; do
+        set_folder="--set workload.folder=@$workload"
+        # shellcheck disable=SC2086
+        {
+            step load "$@" $set_folder
+            step run "$@" $set_folder $few
+            step drop "$@" $set_folder --yes
+        }
+    done
+fi
 step show
 step list
 step report
 step drop "$@" --yes
-echo "all commands went well over the double"
+echo "all commands succeeded against the model"

@@ -55,6 +55,7 @@ pub fn plan(url: &str) -> Plan {
             scan_scale: BlocksOrBytes::Blocks(BlockCount(500)),
             seed: 1,
             load_parallel: 2,
+            copy_schemas: false,
             ..DataSettings::default()
         },
         workload: WorkloadSettings {
@@ -272,6 +273,8 @@ fn whole(counters: Counters) -> LifetimeTotals {
         rows_left: None,
         commits: updates,
         transactions: None,
+        unproven_commits: 0,
+        empty_commits: 0,
         errors: 0,
         verified_rows: (u64::from(SESSIONS) * WORK_UNIT, u64::from(SESSIONS) * WORK_UNIT),
         counters,
@@ -321,6 +324,7 @@ fn record(
         compressible: 0,
         seed: 1,
         secondary: false,
+        copied: false,
     };
     let operations = SELECTS + UPDATES;
     let ops = [
@@ -453,6 +457,7 @@ pub fn sqlite() -> RunRecord {
         counting: CountingRules {
             held_back_s: Some(0.25),
             transactions: Transactions::Commits,
+            empty_commits: Some(false),
             workers_commit: false,
             commit_settings: vec!["synchronous".into(), "journal_mode".into()],
             requests: BlocksPerReadRequest::bring(1.0, "each page is read with a request of its own"),

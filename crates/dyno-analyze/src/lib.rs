@@ -45,6 +45,7 @@ pub mod scorecard;
 pub mod series;
 pub mod stall;
 pub mod steady;
+pub mod timed_events;
 pub mod totals;
 pub mod trend;
 pub mod varied;

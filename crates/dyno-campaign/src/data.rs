@@ -111,6 +111,7 @@ pub(crate) fn difference(existing: &DataSpec, wanted: &DataSpec) -> String {
         ("compressible %", u64::from(existing.compressible), u64::from(wanted.compressible)),
         ("seed", existing.seed, wanted.seed),
         ("secondary keys", existing.secondary.into(), wanted.secondary.into()),
+        ("copied schemas", existing.copied.into(), wanted.copied.into()),
     ];
     let differing = pairs.iter().filter(|(_, a, b)| a != b);
     differing.map(|(name, a, b)| format!("{name} {a} instead of {b}")).collect::<Vec<_>>().join(", ")

@@ -54,6 +54,7 @@ fn main() -> Result<(), Failure> {
         compressible: 0,
         seed: 42,
         secondary: false,
+        copied: false,
     };
     let mut ns: Vec<Vec<f64>> = vec![Vec::new(); laws().len()];
     // Each round covers all distributions, so that a slow moment of the machine affects them all.

@@ -45,6 +45,7 @@ fn spec() -> DataSpec {
         compressible: 0,
         seed: 42,
         secondary: false,
+        copied: false,
     }
 }
 

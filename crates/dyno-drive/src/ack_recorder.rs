@@ -254,6 +254,10 @@ impl Session for WitnessedSession {
         self.inner.server_processor()
     }
 
+    fn instance(&self) -> Option<String> {
+        self.inner.instance()
+    }
+
     fn disconnect(&mut self) {
         self.inner.disconnect();
     }

@@ -23,7 +23,7 @@ use crate::prepared::pipelines;
 use crate::results::{Results, SelectedResults};
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
-use crate::{hosts, target_part, totals};
+use crate::{hosts, served_by, target_part, totals};
 
 /// The record of a run, without an audit; its `series` are that of all targets, then one per target if there
 /// are several.
@@ -44,6 +44,9 @@ pub(crate) fn record(
         })
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
+    for (at, facts) in facts.iter_mut().enumerate() {
+        facts.instances = served_by::instance_loads(&results.of_target(at), &job.classes());
+    }
     let mut host = host(job);
     let remote = hosts::of_record(job, measured);
     let (mut whole, mut host_counters) = match job.has_several_targets() {

@@ -15,6 +15,7 @@ use dyno_workload::{ClassId, DrawnOperation, Effect};
 
 use crate::interval::{CurrentIntervals, IntervalCounts};
 use crate::phased::{PhaseCursor, part_of};
+use crate::served_by::ServedBy;
 use crate::tally::LatencyTally;
 use crate::thread_result::{ClassResult, PhaseResult, SessionTimes, ThreadResult};
 use totals::{ClassTotals, TargetTotals};
@@ -271,7 +272,7 @@ impl ThreadCounts {
                     phases.clear();
                 }
                 let (times, hot) = (std::mem::take(&mut of.times), std::mem::take(&mut of.hot));
-                ThreadResult { target, classes, phases, times, hot }
+                ThreadResult { target, served_by: ServedBy::default(), classes, phases, times, hot }
             })
             .collect()
     }

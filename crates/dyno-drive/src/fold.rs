@@ -1,4 +1,4 @@
-//! Adds up the results of many sessions to one per target. The size of a host's results then does not grow
+//! Adds up the results of many sessions to one per target, or per instance of it. The size of a host's results then does not grow
 //! with its sessions, and the record stays the same. A record only uses sums and first or last times of
 //! sessions. Only sessions with a mark at each boundary count for marks, so the sum of these marks and of
 //! their uncertainty represents them all.
@@ -10,30 +10,33 @@ use dyno_record::ErrorTally;
 use crate::boundary_marks::{SessionMark, SessionMarkBounds};
 use crate::lifetime_counts::LifetimeCounts;
 use crate::results::Results;
+use crate::served_by::ServedBy;
 use crate::session::{FoldedSessions, Moments, SessionResult};
 use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
 
 impl Results {
-    /// Adds up the sessions of each target, and the threads' counts.
+    /// Adds up the sessions of each instance of each target, and the threads' counts.
     pub fn fold(&mut self) {
-        let mut sessions: BTreeMap<usize, SessionResult> = BTreeMap::new();
+        let mut sessions: BTreeMap<(usize, ServedBy), SessionResult> = BTreeMap::new();
         for session in std::mem::take(&mut self.sessions) {
-            let sum = sessions.entry(session.target).or_insert_with(|| none(&session));
-            add_session(sum, &session);
+            let part = (session.target, session.served_by.clone());
+            add_session(sessions.entry(part).or_insert_with(|| none(&session)), &session);
         }
         self.sessions = sessions.into_values().collect();
-        let mut threads: BTreeMap<usize, ThreadResult> = BTreeMap::new();
+        let mut threads: BTreeMap<(usize, ServedBy), ThreadResult> = BTreeMap::new();
         for thread in std::mem::take(&mut self.threads) {
-            let empty = || ThreadResult { target: thread.target, ..ThreadResult::default() };
-            add_thread(threads.entry(thread.target).or_insert_with(empty), &thread);
+            let (target, served_by) = (thread.target, thread.served_by.clone());
+            let empty = || ThreadResult { target, served_by, ..ThreadResult::default() };
+            let part = (target, thread.served_by.clone());
+            add_thread(threads.entry(part).or_insert_with(empty), &thread);
         }
         self.threads = threads.into_values().collect();
     }
 }
 
-/// An empty result, with the target and the classes of `like`.
+/// An empty result, with the target, the instance and the classes of `like`.
 fn none(like: &SessionResult) -> SessionResult {
-    none_of(like.target, like.life.ops.len())
+    SessionResult { served_by: like.served_by.clone(), ..none_of(like.target, like.life.ops.len()) }
 }
 
 /// An empty result for this target, in a run with this many classes.
@@ -45,6 +48,8 @@ pub(crate) fn none_of(target: usize, classes: usize) -> SessionResult {
         answers: None,
         moments: Moments::default(),
         marks: Default::default(),
+        served_by: ServedBy::default(),
+        window_ops: 0,
         many: Some(Box::default()),
     }
 }
@@ -52,6 +57,7 @@ pub(crate) fn none_of(target: usize, classes: usize) -> SessionResult {
 fn add_session(sum: &mut SessionResult, other: &SessionResult) {
     sum.many.get_or_insert_with(|| Box::new(FoldedSessions::default())).add(&other.many());
     sum.life.add(&other.life);
+    sum.window_ops += other.window_ops;
     add_errors(&mut sum.errors, &other.errors);
     match (&mut sum.answers, &other.answers) {
         (Some(sum), Some(other_answers)) => sum.add(other_answers),

@@ -54,6 +54,7 @@ mod results;
 mod run;
 mod samples;
 pub mod scripted;
+mod served_by;
 mod session;
 mod shared;
 mod slices;

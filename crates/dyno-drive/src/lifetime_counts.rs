@@ -17,6 +17,9 @@ pub(crate) struct LifetimeCounts {
     pub(crate) commits: u64,
     /// Number of transactions, read-only ones included.
     pub(crate) transactions: u64,
+    /// The part of `commits` whose change is unproven, and commits sent without a change.
+    pub(crate) unproven_commits: u64,
+    pub(crate) empty_commits: u64,
     pub(crate) errors: u64,
     pub(crate) verified: (u64, u64),
     pub(crate) overhead_commits: i64,
@@ -38,6 +41,8 @@ impl LifetimeCounts {
         }
         self.commits += other.commits;
         self.transactions += other.transactions;
+        self.unproven_commits += other.unproven_commits;
+        self.empty_commits += other.empty_commits;
         self.errors += other.errors;
         self.verified = (self.verified.0 + other.verified.0, self.verified.1 + other.verified.1);
         self.overhead_commits += other.overhead_commits;
@@ -48,6 +53,8 @@ impl LifetimeCounts {
     pub(crate) fn count_op(&mut self, class: ClassId, effect: &Effect) {
         self.ops[class.index()] += 1;
         self.transactions += effect.transactions;
+        self.unproven_commits += u64::from(effect.unproven_commits);
+        self.empty_commits += u64::from(effect.empty_commits);
         for (sum, rows) in self.rows.iter_mut().zip(effect.rows) {
             *sum += rows;
         }
@@ -57,6 +64,8 @@ impl LifetimeCounts {
     pub(crate) fn subtract_op(&mut self, class: ClassId, effect: &Effect) {
         self.ops[class.index()] -= 1;
         self.transactions -= effect.transactions;
+        self.unproven_commits -= u64::from(effect.unproven_commits);
+        self.empty_commits -= u64::from(effect.empty_commits);
         for (sum, rows) in self.rows.iter_mut().zip(effect.rows) {
             *sum -= rows;
         }
@@ -76,8 +85,9 @@ impl LifetimeCounts {
 
     /// Whether sums of many such counts cannot overflow; they may come from another host.
     pub(crate) fn is_countable(&self) -> bool {
-        let more = [self.commits, self.transactions, self.errors, self.verified.0, self.verified.1];
-        let mut counts = self.ops.iter().chain(&self.rows).chain(&more);
+        let commits = [self.commits, self.unproven_commits, self.empty_commits];
+        let more = [self.transactions, self.errors, self.verified.0, self.verified.1];
+        let mut counts = self.ops.iter().chain(&self.rows).chain(&commits).chain(&more);
         counts.all(|count| *count <= COUNT_MAX) && self.overhead_commits.unsigned_abs() <= COUNT_MAX
     }
 

@@ -17,6 +17,7 @@ use crate::counts::{CountPosition, ThreadCounts, Timing};
 use crate::failures::Failures;
 use crate::lifetime_counts::LifetimeCounts;
 use crate::phased::PhaseCursor;
+use crate::served_by::ServedBy;
 use crate::session::{Moments, SessionResult};
 use last_work::LastOperation;
 pub(crate) use last_work::PartOfSlice;
@@ -53,6 +54,8 @@ pub(crate) struct Recorder {
     answers: Option<Box<AnswerLog>>,
     /// What the two boundary snapshots include of this session.
     pub(crate) marks: [SessionMarkBounds; 2],
+    /// Which instance of the database served it.
+    pub(crate) served_by: ServedBy,
 }
 
 impl Recorder {
@@ -77,6 +80,7 @@ impl Recorder {
             failures: Failures::default(),
             answers: None,
             marks: Default::default(),
+            served_by: ServedBy::default(),
         }
     }
 
@@ -404,6 +408,8 @@ impl Recorder {
             answers: self.answers.map(|answers| Box::new(answers.into_answers())),
             moments: self.moments,
             marks: self.marks,
+            served_by: self.served_by,
+            window_ops: self.window_ops,
         }
     }
 }

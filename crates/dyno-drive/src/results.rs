@@ -3,6 +3,7 @@
 use dyno_workload::Classes;
 use serde::{Deserialize, Serialize};
 
+use crate::count_max::COUNT_MAX;
 use crate::job::DriveJob;
 use crate::session::{FoldedSessions, SessionResult};
 use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
@@ -114,6 +115,8 @@ impl Results {
             let is_sound = session.answers.as_ref().is_none_or(|answers| answers.is_sound(sessions, classes));
             not(!is_sound, "an impossible number of lost connections")?;
             not(session.errors.len() > ERRORS_MAX, "more kinds of errors than a session can meet")?;
+            not(session.window_ops > COUNT_MAX, "impossible counts")?;
+            not(!session.served_by.is_plausible(), "an impossible name of an instance")?;
             let marked = session.marks.iter().flat_map(|marks| [&marks.low, &marks.high]).flatten();
             for life in marked.map(|mark| &mark.life).chain([&session.life]) {
                 not(life.ops.len() != classes, "results of other classes of operations")?;
@@ -122,6 +125,7 @@ impl Results {
         }
         for thread in &self.threads {
             not(thread.target >= targets, "results of a target that does not exist")?;
+            not(!thread.served_by.is_plausible(), "an impossible name of an instance")?;
             not(!thread.phases.is_empty() && thread.phases.len() != parts, "results of other phases")?;
             let of_phases = thread.phases.iter().map(|phase| &phase.classes);
             for each in of_phases.chain([&thread.classes]) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary_marks::SessionMarkBounds;
 use crate::connection_losses::AnswerTimes;
 use crate::lifetime_counts::LifetimeCounts;
+use crate::served_by::ServedBy;
 
 /// The measurements of one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,12 @@ pub(crate) struct SessionResult {
     pub(crate) moments: Moments,
     /// What the two boundary snapshots include of this session.
     pub(crate) marks: [SessionMarkBounds; 2],
+    /// Which instance of the database served it; results of several sessions have it in common.
+    #[serde(default)]
+    pub(crate) served_by: ServedBy,
+    /// Operations without an error in the window.
+    #[serde(default)]
+    pub(crate) window_ops: u64,
     /// For several sessions added up (`fold`): values that cannot be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) many: Option<Box<FoldedSessions>>,

@@ -161,6 +161,8 @@ fn done_between(job: &DriveJob<'_>, from: &SessionMark, to: &SessionMark, classe
         rows_deleted: rows(RowEffect::Deleted),
         commits: to.commits.saturating_sub(from.commits),
         transactions: job.is_custom().then(|| to.transactions.saturating_sub(from.transactions)),
+        unproven_commits: to.unproven_commits.saturating_sub(from.unproven_commits),
+        empty_commits: to.empty_commits.saturating_sub(from.empty_commits),
         errors: to.errors.saturating_sub(from.errors),
         beside: (to.overhead_commits - from.overhead_commits).max(0).cast_unsigned(),
     }
@@ -307,6 +309,8 @@ fn whole(
         rows_left: target.rows_left,
         commits: life.commits,
         transactions: job.is_custom().then_some(life.transactions),
+        unproven_commits: life.unproven_commits,
+        empty_commits: life.empty_commits,
         errors: life.errors,
         verified_rows: life.verified,
         counters,

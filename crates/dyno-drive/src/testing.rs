@@ -5,7 +5,16 @@ use dyno_plan::{DataSpec, WorkloadSettings};
 
 /// The spec of one schema with `rows` rows.
 pub(crate) fn spec(rows: u64) -> DataSpec {
-    DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 42, secondary: false }
+    DataSpec {
+        schemas: 1,
+        rows,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+        copied: false,
+    }
 }
 
 /// The block operations of the first session of `workload`.

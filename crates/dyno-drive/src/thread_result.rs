@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::count_max::COUNT_MAX;
 use crate::packed::Packed;
+use crate::served_by::ServedBy;
 
 /// What the sessions of one thread did in the window on one target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadResult {
     /// The index of the target.
     pub(crate) target: usize,
+    /// The instance of the database that served its session; unknown for a thread of several sessions.
+    #[serde(default)]
+    pub(crate) served_by: ServedBy,
     /// Results of operations by class number.
     pub(crate) classes: Vec<ClassResult>,
     /// The same by phase of a schedule: the warm-up, each phase, and the rest; empty without phases.

@@ -255,6 +255,8 @@ pub(crate) fn whole(job: &DriveJob<'_>, parts: &[Option<&LifetimeTotals>]) -> Op
         total.rows_deleted += part.rows_deleted;
         total.commits += part.commits;
         total.transactions = dyno_record::window::sum(total.transactions, part.transactions);
+        total.unproven_commits += part.unproven_commits;
+        total.empty_commits += part.empty_commits;
         total.errors += part.errors;
         total.verified_rows.0 += part.verified_rows.0;
         total.verified_rows.1 += part.verified_rows.1;

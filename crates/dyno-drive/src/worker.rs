@@ -20,6 +20,7 @@ use crate::backoff::RetryBackoff;
 use crate::counts::ThreadCounts;
 use crate::panics::{as_error, caught};
 use crate::recorder::Recorder;
+use crate::served_by::ServedBy;
 use crate::session::SessionResult;
 use crate::shared::{DrivePhase, SharedRunState};
 use crate::slices::{RecordingContext, SliceLoop};
@@ -96,14 +97,17 @@ impl SessionWorker {
     pub(crate) fn run(mut self, mut counts: ThreadCounts) {
         let messages = self.messages.clone();
         let counts = &mut counts;
-        match self.connect() {
+        let served_by = match self.connect() {
             None => self.submit_results(),
             Some(session) => self.lead(counts, session),
-        }
-        let _ = messages.send(WorkerMessage::Counted(counts.take()));
+        };
+        let mut results = counts.take();
+        results.iter_mut().for_each(|result| result.served_by.clone_from(&served_by));
+        let _ = messages.send(WorkerMessage::Counted(results));
     }
 
-    fn lead(mut self, counts: &mut ThreadCounts, mut session: Box<dyn Session>) {
+    /// Runs a connected session to its end; returns the instance that served it.
+    fn lead(mut self, counts: &mut ThreadCounts, mut session: Box<dyn Session>) -> ServedBy {
         if let Some(opens_ns) = self.shared.wait_gate() {
             match caught(|| self.work(counts, session.as_mut(), opens_ns)) {
                 Ok(ended) => self.note_end(counts, ended),
@@ -113,7 +117,7 @@ impl SessionWorker {
                 }
             }
         }
-        self.finish(session);
+        self.finish(session)
     }
 
     /// Handles a panic of the session, which is not used any more.
@@ -123,12 +127,14 @@ impl SessionWorker {
         self.note_end(counts, Err(WorkerExit::Failed(reason.to_owned())));
     }
 
-    /// Sends the measurements, and drops a session that has panicked without using it again.
+    /// Sends the measurements, and drops a session that has panicked without using it again; returns the
+    /// instance that served it.
     #[cold]
-    pub(crate) fn abandon(self, session: Box<dyn Session>) {
-        self.submit_results();
+    pub(crate) fn abandon(self, session: Box<dyn Session>) -> ServedBy {
+        let served_by = self.submit_results();
         // A panic of the drop affects nothing else.
         let _ = caught(|| drop(session));
+        served_by
     }
 
     /// Notes that the session does no more operations.
@@ -147,12 +153,13 @@ impl SessionWorker {
         self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
     }
 
-    /// Sends the measurements to the coordinator.
-    pub(crate) fn submit_results(self) {
+    /// Sends the measurements to the coordinator; returns the instance that served the session.
+    pub(crate) fn submit_results(self) -> ServedBy {
+        let result = Box::new(self.recorder.into_result());
+        let served_by = result.served_by.clone();
         // The coordinator is gone only when it no longer waits.
-        let _ = self
-            .messages
-            .send(WorkerMessage::Ended(self.setup.number, Box::new(self.recorder.into_result())));
+        let _ = self.messages.send(WorkerMessage::Ended(self.setup.number, result));
+        served_by
     }
 
     fn work(
@@ -258,8 +265,9 @@ impl SessionWorker {
         }
     }
 
-    /// Reads back the last update, closes the connection, and sends the results.
-    pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
+    /// Reads back the last update, closes the connection, and sends the results; returns the instance that
+    /// served the session.
+    pub(crate) fn finish(mut self, mut session: Box<dyn Session>) -> ServedBy {
         if let Err(reason) = caught(|| self.read_back(session.as_mut())) {
             self.recorder.note_failure(&as_error(&reason));
             self.fail(&reason);
@@ -269,7 +277,7 @@ impl SessionWorker {
             self.recorder.note_failure(&as_error(&reason));
             self.fail(&reason);
         }
-        self.submit_results();
+        self.submit_results()
     }
 
     /// Reads back the last update, and notes the session's overhead transactions.

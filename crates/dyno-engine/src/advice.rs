@@ -164,6 +164,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: true,
+            copied: false,
         }
     }
 

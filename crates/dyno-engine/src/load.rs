@@ -49,7 +49,7 @@ pub struct LoadOptions {
 
 /// Receives the progress of a load or a drop, from any thread.
 pub trait LoadProgressSink: Sync {
-    /// A phase begins: `rows`, `index`, `vacuum`, `verify`. `rows` is the number of rows it will process, 0
+    /// A phase begins: `rows`, `copy`, `index`, `vacuum`, `verify`. `rows` is the number of rows it will process, 0
     /// if unknown.
     fn phase(&self, name: &str, rows: u64);
     /// `rows` more rows with `bytes` of content were processed.

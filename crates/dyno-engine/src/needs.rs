@@ -110,6 +110,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: true,
+            copied: false,
         };
         let (empty, loaded) =
             (Ok(DataState::Empty), Ok(DataState::Loaded { spec, at: String::new(), tables: Vec::new() }));

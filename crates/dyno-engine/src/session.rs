@@ -131,6 +131,10 @@ pub trait Session: Send {
     /// is unknown, or the server runs elsewhere. A hint: only speed may depend on it.
     fn server_processor(&self) -> Option<usize>;
 
+    /// The name of the database instance that serves the connection, where a database may have several
+    /// (Oracle RAC). `None` where it has one, where it is unknown, and without a connection.
+    fn instance(&self) -> Option<String>;
+
     /// Closes the connection in the protocol's own way and waits until the server has counted its work. No
     /// request may follow before [`Session::reconnect`]; no transaction is open.
     fn disconnect(&mut self);

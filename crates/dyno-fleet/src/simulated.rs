@@ -53,6 +53,7 @@ fn job(plan: &Plan) -> DriveJob<'_> {
         compressible: 0,
         seed: 42,
         secondary: false,
+        copied: false,
     };
     DriveJob {
         run_id: "simulated".into(),

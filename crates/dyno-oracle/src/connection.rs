@@ -102,6 +102,14 @@ impl OracleConnection {
         self.call(|driver| Ok((driver.session_id()?, driver.serial_num()?))).ok()
     }
 
+    /// The name of the instance that serves the connection, which the server sent at log-on; `None` without a
+    /// connection.
+    pub(super) fn instance(&self) -> Option<String> {
+        self.driver.as_ref()?;
+        let name = self.call(|driver| Ok(driver.instance_name()?.trim().to_owned())).ok()?;
+        Some(name).filter(|name| !name.is_empty())
+    }
+
     /// Returns the rows of a query.
     pub(super) fn rows(&self, sql: &str, binds: &[Bind<'_>]) -> Result<Vec<TextRow>, TargetError> {
         let mut rows = Vec::new();

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use dyno_plan::{Commit, DataSpec, Redo};
 
 use super::counters::{OracleInstanceContext, sessions_in};
-use super::layout::{TestTable, column_definitions, indexes, names_and_binds};
+use super::layout::{TestTable, column_definitions, copy_sql, indexes, names_and_binds};
 use super::ops::OracleStatementTexts;
 use super::sql;
 use dyno_engine::data::TableKind;
@@ -102,6 +102,7 @@ const GIVEN: &[(sql::OracleSqlFile, &[&str])] = &[
 /// The same for statements that check the data by version or by key.
 const GIVEN_TOO: &[(sql::OracleSqlFile, &[&str])] = &[
     (sql::COUNT_SECONDARY, &["value"]),
+    (sql::OWN_COMMITS, &[]),
     (sql::OWN_PLACES, &["last_key"]),
     (sql::OWN_ROWS, &["last_key"]),
     (sql::PDB_MODE, &[]),
@@ -125,7 +126,16 @@ const GIVEN_TOO: &[(sql::OracleSqlFile, &[&str])] = &[
 
 /// A spec with or without a table to scan and a secondary key.
 fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
-    DataSpec { schemas: 12, rows: 500, scan_rows, block_size: 8192, compressible: 0, seed: 1, secondary }
+    DataSpec {
+        schemas: 12,
+        rows: 500,
+        scan_rows,
+        block_size: 8192,
+        compressible: 0,
+        seed: 1,
+        secondary,
+        copied: false,
+    }
 }
 
 /// Every statement that the engine can send, in every variant with different text.
@@ -163,6 +173,9 @@ fn everything() -> Vec<Sent> {
     let mut insert = vec!["custid".to_owned()];
     insert.extend(text_columns.clone());
     all.push(Sent { name: "insert_rows".into(), sql: fill(sql::INSERT_ROWS), binds: insert });
+    for schema in [2, 20] {
+        all.push(sent("copy_rows", copy_sql(&TestTable { schema, ..rows_table }, 1), &[]));
+    }
     let older = column_definitions(&rows_table, &spec(0, false));
     all.push(sent(
         "create_table",
@@ -293,6 +306,7 @@ fn bind_names_in_code_exist_in_statements() {
     let bind_names: BTreeSet<String> =
         everything().into_iter().flat_map(|statement| statement.binds).collect();
     for source in [
+        include_str!("layout/copies.rs"),
         include_str!("layout/create.rs"),
         include_str!("layout/finish.rs"),
         include_str!("layout/leftover_rows.rs"),

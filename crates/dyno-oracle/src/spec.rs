@@ -14,6 +14,7 @@ pub const SPEC: EngineSpec = EngineSpec {
     ],
     commits: &[Commit::Nowait, Commit::Plsql],
     awr: true,
+    copies_schemas: true,
     publishing: "Oracle's licence asks for its consent before results of benchmarks are published",
     ..EngineSpec::plain("oracle", UrlForm::Server, "oracle://dyno@localhost:1521/FREEPDB1")
 };

@@ -37,6 +37,7 @@ statements! {
     CLEAR_TABLES = "clear_tables";
     COMMENT = "comment";
     COMPILATION_ERRORS = "compilation_errors";
+    COPY_ROWS = "copy_rows";
     COUNT_FEW = "count_few";
     COUNT_SECONDARY = "count_secondary";
     COUNTERS_EVENTS = "counters_events";
@@ -87,6 +88,7 @@ statements! {
     NOTE_OBJECT = "note_object";
     NOTE_TABLE = "note_table";
     OTHERS = "others";
+    OWN_COMMITS = "own_commits";
     OWN_PLACES = "own_places";
     OWN_ROWS = "own_rows";
     PDB_MODE = "pdb_mode";

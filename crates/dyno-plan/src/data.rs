@@ -32,6 +32,9 @@ pub struct DataSpec {
     /// Whether rows have a secondary key with an index; data of older versions has none.
     #[serde(default)]
     pub secondary: bool,
+    /// Whether the rows of schemas 2 and above are copies of schema 1 with rearranged text; data of older versions has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
 }
 
 impl DataSpec {
@@ -45,6 +48,7 @@ impl DataSpec {
             compressible: data.compressible,
             seed: data.seed,
             secondary: true,
+            copied: data.copy_schemas && data.schemas > 1,
         }
     }
 
@@ -66,7 +70,13 @@ impl DataSpec {
             compressible: 0,
             seed: 0,
             secondary: false,
+            copied: false,
         }
+    }
+
+    /// Whether the rows of `schema` are a copy of schema 1.
+    pub fn copies(&self, schema: u32) -> bool {
+        self.copied && schema > 1
     }
 
     /// Whether the spec has no data.
@@ -221,6 +231,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             load_parallel: 1,
+            copy_schemas: false,
         };
         let spec = DataSpec::resolve(&data, Bytes(8192));
         let workload = WorkloadSettings { work_unit, ..WorkloadSettings::default() };
@@ -257,6 +268,7 @@ mod tests {
                 compressible: 0,
                 seed: 1,
                 secondary: true,
+                copied: false,
             };
             let mut counts = vec![0; spec.groups() as usize];
             (1..=rows).for_each(|key| counts[((key - 1) % spec.groups()) as usize] += 1);
@@ -278,12 +290,24 @@ mod tests {
             compressible: 0,
             seed: 1,
             load_parallel: 1,
+            copy_schemas: false,
         };
         let wanted = DataSpec::resolve(&data, Bytes(8192));
         let old = || DataSpec { secondary: false, ..wanted.clone() };
         assert!(wanted.serves(&wanted, &workload(5)) && old().serves(&wanted, &workload(0)));
         assert!(!old().serves(&wanted, &workload(5)));
         assert!(!DataSpec { seed: 2, ..old() }.serves(&wanted, &workload(0)));
+    }
+
+    #[test]
+    fn only_schemas_above_the_first_are_copies() {
+        let data = |schemas| DataSettings { schemas, copy_schemas: true, ..DataSettings::default() };
+        let several = DataSpec::resolve(&data(3), Bytes(8192));
+        assert_eq!([1, 2, 3].map(|schema| several.copies(schema)), [false, true, true]);
+        let sent = DataSettings { copy_schemas: false, ..data(3) };
+        assert_ne!(DataSpec::resolve(&sent, Bytes(8192)), several);
+        let sent = DataSettings { copy_schemas: false, ..data(1) };
+        assert_eq!(DataSpec::resolve(&data(1), Bytes(8192)), DataSpec::resolve(&sent, Bytes(8192)));
     }
 
     #[test]

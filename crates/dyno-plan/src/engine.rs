@@ -27,6 +27,8 @@ pub struct EngineSpec {
     pub protocols: &'static [StatementProtocol],
     /// Whether it makes AWR or STATSPACK reports.
     pub awr: bool,
+    /// Whether it can copy schemas inside the database instead of receiving their rows.
+    pub copies_schemas: bool,
     /// Whether sessions can go through a connection pooler.
     pub pooled: bool,
     /// URL parameters, with values, that make storage answer reads instead of a cache; empty if only the server decides.
@@ -97,6 +99,7 @@ impl EngineSpec {
             other_commits: "leave it out",
             protocols: &[],
             awr: false,
+            copies_schemas: false,
             pooled: false,
             uncached: &[],
             cached: &[],
@@ -215,6 +218,7 @@ pub(crate) mod fixture {
             words: &[UrlParameterWords::exact("protocol", &["tcp", "tcps"])],
             commits: &[Commit::Nowait, Commit::Plsql],
             awr: true,
+            copies_schemas: true,
             ..EngineSpec::plain("oracle", UrlForm::Server, "oracle://dyno@localhost:1521/FREEPDB1")
         },
     ]);

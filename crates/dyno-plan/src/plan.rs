@@ -111,6 +111,9 @@ pub struct DataSettings {
     pub seed: u64,
     /// Number of connections that load at the same time.
     pub load_parallel: u32,
+    /// Whether the database copies schemas 2 and above from schema 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub copy_schemas: bool,
 }
 
 /// What the figures of this host describe.

@@ -25,6 +25,7 @@ fn main() {
         compressible: 0,
         seed: 1,
         secondary: false,
+        copied: false,
     };
     let gate = Barrier::new(usize::try_from(sessions).unwrap() + 1);
     let run = |number: u32| {

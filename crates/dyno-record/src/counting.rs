@@ -35,6 +35,9 @@ pub struct CountingRules {
     pub for_test_tables: Vec<Counter>,
     /// What the platform counts as a committed transaction.
     pub transactions: Transactions,
+    /// With [`Transactions::Commits`]: whether a commit without a change counts, too. Absent if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_commits: Option<bool>,
     /// Whether the server's worker processes commit like sessions.
     pub workers_commit: bool,
     /// Whether parallel workers of a statement commit, too.
@@ -58,6 +61,12 @@ pub struct CountingRules {
     /// Native counters for the two ways of a full scan, if the database chooses between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scans: Option<ScanCounters>,
+    /// Native counters of the waits of sessions, if the platform counts and times each event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventCounters>,
+    /// Native counters of parses, if the platform has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parses: Option<ParseCounters>,
     /// Whether the database runs inside Dyno's process, so that both share their CPU time.
     pub in_process: bool,
 }
@@ -133,6 +142,27 @@ pub struct ScanCounters {
     pub reads_direct: String,
 }
 
+/// Names of native counters of the waits of sessions: `PREFIX`, class, `.`, event, and one of the two endings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventCounters {
+    /// The beginning of each counter name, with its dot: `event.`.
+    pub prefix: String,
+    /// Ending of the names of the numbers of waits.
+    pub waits: String,
+    /// Ending of the names of the times in µs.
+    pub time_us: String,
+}
+
+/// Names of native counters of parses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ParseCounters {
+    /// Name of the counter of all parses.
+    pub total: String,
+    /// Name of the counter of parses that had to compile the statement; absent if they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard: Option<String>,
+}
+
 /// How many blocks one read request can transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -185,6 +215,7 @@ impl Default for CountingRules {
             for_server: Vec::new(),
             for_test_tables: Vec::new(),
             transactions: Transactions::Unknown,
+            empty_commits: None,
             workers_commit: true,
             parallel_commit: false,
             commits_per_session_max: 0,
@@ -196,6 +227,8 @@ impl Default for CountingRules {
                 "how many blocks a request of this engine reads is not known",
             ),
             scans: None,
+            events: None,
+            parses: None,
             in_process: false,
         }
     }

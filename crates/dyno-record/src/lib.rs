@@ -21,6 +21,7 @@ pub mod host;
 pub mod id;
 pub mod imported;
 mod imported_metric;
+mod instance_load;
 pub mod json;
 pub mod kind;
 pub mod latency;
@@ -56,7 +57,8 @@ pub use change::{CounterReset, MarkChange, MarkKind};
 pub use class::{ALL, COMMIT, CONNECT, Class, ClassShare, RowEffect, SLICE, is_operation};
 pub use counter::{Counter, CounterDelta, CounterReading, Counters, RELOADED, SETTINGS, SHAPE, Snapshot};
 pub use counting::{
-    BlocksPerReadRequest, CountingRules, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
+    BlocksPerReadRequest, CountingRules, EventCounters, ParseCounters, RowCounters, RowRules, ScanCounters,
+    TableCounters, Transactions,
 };
 pub use database_report::DatabaseReport;
 pub use fleet::{ClockFit, Fleet, FleetHost};
@@ -64,6 +66,7 @@ pub use host::{Host, HostClock, HostReading, Observed, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::ImportSource;
 pub use imported_metric::{ImportedMetric, ImportedPoint, ImportedWithin};
+pub use instance_load::InstanceLoad;
 pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use kind::RecordKind;
 pub use latency::{Histogram, Latency};

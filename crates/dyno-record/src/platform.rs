@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingRules;
+use crate::instance_load::InstanceLoad;
 use crate::target_results::TargetFigures;
 
 /// Product, version and settings that a target reports.
@@ -108,6 +109,9 @@ pub struct TargetFacts {
     /// How earlier updates changed the data before the run, if figures depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_note: Option<String>,
+    /// The load of each instance of the database that served sessions; empty if one instance served all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instances: Vec<InstanceLoad>,
     /// Its results in a run with several targets; absent for a single target, whose results are the record's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Box<TargetFigures>>,

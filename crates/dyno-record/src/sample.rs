@@ -80,8 +80,18 @@ fn target() -> TargetFacts {
             compressible: 0,
             seed: 1,
             secondary: false,
+            copied: false,
         }),
         data_note: None,
+        instances: vec![
+            InstanceLoad {
+                instance: Some("orcl1".into()),
+                sessions: 3,
+                ops: 7_500,
+                service_p99_us: Some(250.125),
+            },
+            InstanceLoad { sessions: 1, ops: 2_500, ..InstanceLoad::default() },
+        ],
         own: None,
     }
 }

@@ -134,6 +134,12 @@ pub struct WorkCounts {
     /// each operation is one transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
+    /// The part of `commits` that may have committed nothing: their procedures do not tell whether they changed rows.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub unproven_commits: u64,
+    /// Commits that were sent although nothing had changed; a platform may count them.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub empty_commits: u64,
     /// Number of operations that failed.
     pub errors: u64,
     /// Further transactions that the database may count: single steps, on a platform that counts each.
@@ -173,6 +179,8 @@ impl WorkCounts {
         self.rows_deleted += other.rows_deleted;
         self.commits += other.commits;
         self.transactions = sum(self.transactions, other.transactions);
+        self.unproven_commits += other.unproven_commits;
+        self.empty_commits += other.empty_commits;
         self.errors += other.errors;
         self.beside += other.beside;
     }
@@ -262,6 +270,12 @@ pub struct LifetimeTotals {
     /// The same as [`WorkCounts::transactions`], for the whole lifetime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
+    /// The part of `commits` that may have committed nothing: their procedures do not tell whether they changed rows.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub unproven_commits: u64,
+    /// Commits that were sent although nothing had changed; a platform may count them.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub empty_commits: u64,
     /// Operations that failed; the client does not know what the database did for them.
     pub errors: u64,
     /// Rows of the sessions' last updates that were read back: their number, and how many contained the new value.

@@ -1,18 +1,14 @@
-//! A run's activity as database administrators read it: per second and per operation, and where database time
-//! was spent.
+//! A run's activity as database administrators read it: per second, per transaction and per operation.
 
 use dyno_analyze::attribution::{is_marked, mark};
-use dyno_analyze::limited::WaitClass;
-use dyno_analyze::number::{ABSENT, bytes, count, percent, time_us, within};
+use dyno_analyze::number::{ABSENT, bytes, time_us, within};
 use dyno_analyze::points::figure as measured;
-use dyno_record::{RunRecord, WaitTime, Waits};
+use dyno_analyze::timed_events::{Parses, parses};
+use dyno_record::{Metric, RunRecord};
 
-use crate::figures::event_name;
 use crate::grid::{Grid, GridCell, GridHead};
 
-const EVENTS_MAX: usize = 12;
-
-/// Heading of the two tables.
+/// Head of the first column, also shown as the heading of the table.
 pub(crate) const TITLE: &str = "load profile";
 
 /// Characters of a figure; a longer one is shown as `1.23G`.
@@ -49,25 +45,39 @@ const LINES: [(&str, &str, ProfileFormat); 16] = [
     ("scans_per_s", "scans", ProfileFormat::Number),
 ];
 
+/// Heads of the columns of figures.
+const PER_TRANSACTION: &str = "per transaction";
+
 /// The load profile of a run; `None` if its operations were not counted.
 pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
     let (ops, _) = measured(record, "ops_per_s").filter(|(ops, _)| *ops > 0.0)?;
+    let transactions = transactions_per_s(record).ok();
     let mut grid = Grid::new(vec![
         GridHead::text(TITLE),
         GridHead::figures("per second", ""),
+        GridHead::figures(PER_TRANSACTION, "")
+            .explained("of the database: its commits and rollbacks, as in Oracle's AWR"),
         GridHead::figures("per operation", ""),
     ]);
-    let mut row = |name: &str, texts: [String; 2], marked: bool| {
-        let [per_s, per_op] = texts.map(|text| GridCell::text(&mark(text, marked)));
-        grid.row(vec![GridCell::text(name), per_s, per_op]);
+    let mut row = |name: &str, per_s: f64, show: &dyn Fn(f64) -> String, first: Option<String>, marked| {
+        let text = |text: String| GridCell::text(&mark(text, marked));
+        let per_transaction = transactions.map_or_else(|| ABSENT.to_owned(), |count| show(per_s / count));
+        let per_s_text = first.unwrap_or_else(|| show(per_s));
+        grid.row(vec![
+            GridCell::text(name),
+            text(per_s_text),
+            // A mark at a dash marks nothing.
+            if transactions.is_some() { text(per_transaction) } else { GridCell::text(ABSENT) },
+            text(show(per_s / ops)),
+        ]);
     };
     let active = ["database_active_sessions", "average_active_sessions"];
-    if let Some((name, sessions)) = active.iter().find_map(|name| Some((name, measured(record, name)?.0))) {
-        row(
-            "DB time",
-            [format!("{} s", shown(sessions)), time_us(sessions * 1e6 / ops)],
-            is_marked(record, name),
-        );
+    let db_time = active.iter().find_map(|name| Some(("DB time", *name, measured(record, name)?.0)));
+    let db_cpu = measured(record, "database_cpus").map(|(cpus, _)| ("DB CPU", "database_cpus", cpus));
+    for (name, metric, sessions) in db_time.into_iter().chain(db_cpu) {
+        let time = |us_per_s: f64| time_us(us_per_s);
+        let first = Some(format!("{} s", shown(sessions)));
+        row(name, sessions * 1e6, &time, first, is_marked(record, metric));
     }
     for (metric, name, show) in LINES {
         // One metric has two names.
@@ -81,128 +91,84 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
             ProfileFormat::Number => shown(value),
             ProfileFormat::Bytes => bytes(value.round() as u64),
         };
-        row(name, [text(per_s), text(per_s / ops)], is_marked(record, metric));
+        row(name, per_s, &text, None, is_marked(record, metric));
+    }
+    if let Some(count) = transactions {
+        let marked = ["commits_per_s", "rollbacks_per_s"].iter().any(|name| is_marked(record, name));
+        row("transactions", count, &shown, None, marked);
+    }
+    let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
+    if let (Ok(parses), Some(seconds)) = (parses(record), seconds) {
+        let marked = is_marked(record, "executions_per_s");
+        row("parses", parses.total / seconds, &shown, None, marked);
+        if let Some(hard) = parses.hard {
+            row("hard parses", hard / seconds, &shown, None, marked);
+        }
     }
     Some(grid)
 }
 
-/// The class of a wait in the words and colors of Oracle's charts, for any engine.
-pub(crate) fn class(event: &WaitTime) -> (&'static str, &'static str) {
-    match WaitClass::of(&event.class, &event.event) {
-        WaitClass::Cpu => ("CPU", "wait cpu"),
-        WaitClass::Commit => ("Commit", "wait commit"),
-        WaitClass::Device => ("User I/O", "wait user-io"),
-        WaitClass::RowLock | WaitClass::Lock => ("Application", "wait application"),
-        WaitClass::Latch => ("Concurrency", "wait concurrency"),
-        WaitClass::Outside => ("Network", "wait network"),
-        WaitClass::Other => ("Other", "wait other"),
+/// Transactions per second as the database counts them: commits and rollbacks.
+///
+/// # Errors
+/// Why they are unknown, or that there were none.
+fn transactions_per_s(record: &RunRecord) -> Result<f64, String> {
+    let figure = |name: &str| match record.metrics.get(name) {
+        Some(Metric::Value { value, .. }) => Ok(*value),
+        Some(Metric::Absent { absent }) => Err(absent.clone()),
+        None => Err("the commits were not counted".to_owned()),
+    };
+    // An engine without a count of rollbacks has few of them.
+    match figure("commits_per_s")? + figure("rollbacks_per_s").unwrap_or(0.0) {
+        count if count > 0.0 => Ok(count),
+        _ => Err("the database counted neither commits nor rollbacks".to_owned()),
     }
 }
 
-/// Sampled time of the sessions by event, with the part that samples cannot attribute; and a sentence about
-/// them.
-pub(crate) fn events(record: &RunRecord) -> Option<(Grid, String)> {
-    let Waits::Sampled { samples, events, .. } = &record.waits else { return None };
-    let seconds = record.window.as_ref()?.seconds;
-    let mut grid = Grid::new(vec![
-        GridHead::text("top timed event"),
-        GridHead::tight("class"),
-        GridHead::figures("share of DB time", "%"),
-        GridHead::figures("time", "s").explained("sessions in it on average × length of the window"),
-        GridHead::figures("sessions", "").explained("in it on average"),
-        GridHead::figures("samples", ""),
-        GridHead::figures("waits", ""),
-        GridHead::figures("mean wait", ""),
-    ]);
-    for event in events.iter().take(EVENTS_MAX) {
-        let (class, tone) = class(event);
-        grid.row(vec![
-            GridCell::text(&event_name(event)),
-            GridCell { tone, ..GridCell::text(class) },
-            GridCell::text(&percent(event.share_pct)),
-            GridCell::text(&shown(event.average_sessions * seconds)),
-            GridCell::text(&shown(event.average_sessions)),
-            GridCell::text(&count((event.average_sessions * *samples as f64).round() as u64)),
-            GridCell::text(ABSENT),
-            GridCell::text(ABSENT),
-        ]);
+/// Sentences below the load profile: parses per execution, and why a figure is absent.
+pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Err(reason) = transactions_per_s(record) {
+        notes.push(format!("{PER_TRANSACTION} {ABSENT}: {reason}"));
     }
-    for (name, class, tone, rate, mean) in TIMED {
-        let metric_value = |metric: &str| measured(record, metric).map(|(value, _)| value);
-        let (Some(per_s), Some(mean_us)) =
-            (metric_value(rate).filter(|rate| *rate > 0.0), metric_value(mean))
-        else {
-            continue;
-        };
-        let marked = is_marked(record, rate) || is_marked(record, mean);
-        let marked_cell = |text: String| GridCell::text(&mark(text, marked));
-        grid.row(vec![
-            GridCell::text(name),
-            GridCell { tone, ..GridCell::text(class) },
-            GridCell::text(ABSENT),
-            marked_cell(shown(per_s * seconds * mean_us / 1e6)),
-            marked_cell(shown(per_s * mean_us / 1e6)),
-            GridCell::text(ABSENT),
-            marked_cell(count((per_s * seconds).round() as u64)),
-            marked_cell(time_us(mean_us)),
-        ]);
-    }
-    let words = format!(
-        "Events are from {} samples of the sessions: how often and how long one waited is not in a sample. What the server and the \
-         system count and time themselves stands beneath, with its number and mean.",
-        count(*samples)
-    );
-    (!grid.rows.is_empty()).then_some((grid, words))
+    notes.push(match parses(record) {
+        Err(reason) => format!("parses per execution {ABSENT}: {reason}"),
+        Ok(Parses { executions: None, .. }) => {
+            format!("parses per execution {ABSENT}: the database counted no executions")
+        }
+        Ok(Parses { total, hard, executions: Some(executions) }) => {
+            let hard = hard.map(|hard| format!(", hard parses {}", shown(hard / executions)));
+            format!("parses per execution {}{}", shown(total / executions), hard.unwrap_or_default())
+        }
+    });
+    notes
 }
-
-/// Events that are both counted and timed: name, class, rate, and mean.
-const TIMED: [(&str, &str, &str, &str, &str); 5] = [
-    (
-        "reads, as timed by the database",
-        "User I/O",
-        "wait user-io",
-        "physical_read_requests_per_s",
-        "physical_read_latency_us",
-    ),
-    (
-        "writes, as timed by the database",
-        "System I/O",
-        "wait system-io",
-        "physical_write_requests_per_s",
-        "physical_write_latency_us",
-    ),
-    (
-        "redo syncs, as timed by the database",
-        "Commit",
-        "wait commit",
-        "redo_syncs_per_s",
-        "redo_sync_latency_us",
-    ),
-    ("reads of the device", "User I/O", "wait user-io", "device_reads_per_s", "device_read_latency_us"),
-    (
-        "writes of the device",
-        "System I/O",
-        "wait system-io",
-        "device_writes_per_s",
-        "device_write_latency_us",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
-    use dyno_record::{Attribution, AttributionScope, ForeignActivity, Metric, Unit};
+    use dyno_record::{
+        Attribution, AttributionScope, Counter, CounterDelta, Metric, ParseCounters, RunRecord, Unit,
+    };
 
     use super::*;
 
+    fn texts(record: &RunRecord) -> Vec<Vec<String>> {
+        let grid = load(record).unwrap();
+        grid.rows.iter().map(|(_, cells)| cells.iter().map(|cell| cell.text.clone()).collect()).collect()
+    }
+
+    fn put(record: &mut RunRecord, name: &str, value: f64) {
+        record.metrics.insert(name.into(), Metric::Value { value, unit: Unit::PerSecond });
+    }
+
     #[test]
-    fn run_load_profile_and_events_leave_unknown_values_open() {
+    fn load_profile_is_per_second_transaction_and_operation() {
         let mut record = fixture::postgres();
         let ops = record.leading_ops().unwrap().rate_per_s;
-        let value = |value, unit| Metric::Value { value, unit };
-        record.metrics.insert("commits_per_s".into(), value(ops * 2.0, Unit::PerSecond));
-        record.metrics.insert("device_reads_per_s".into(), value(100.0, Unit::PerSecond));
-        record.metrics.insert("device_read_latency_us".into(), value(250.0, Unit::Microseconds));
+        put(&mut record, "commits_per_s", ops * 2.0);
+        put(&mut record, "rollbacks_per_s", ops * 2.0);
+        put(&mut record, "logical_reads_per_s", ops * 8.0);
         let attribution = Attribution {
             scope: AttributionScope::Server,
             others_pct: None,
@@ -210,35 +176,31 @@ mod tests {
             why: "others".into(),
         };
         record.whose.insert("commits_per_s".into(), attribution);
-        let wait = |class: &str, event: &str, sessions: f64| WaitTime {
-            class: class.into(),
-            event: event.into(),
-            average_sessions: sessions,
-            share_pct: sessions * 25.0,
-        };
-        record.waits = Waits::Sampled {
-            samples: 100,
-            asked_per_s: 10.0,
-            average_active_sessions: 4.0,
-            events: vec![wait("CPU", "CPU", 3.0), wait("IO", "WalSync", 1.0)],
-            company: ForeignActivity::default(),
-        };
-        let texts = |grid: &Grid| -> Vec<Vec<String>> {
-            grid.rows.iter().map(|(_, cells)| cells.iter().map(|cell| cell.text.clone()).collect()).collect()
-        };
-        let load = texts(&load(&record).unwrap());
-        let commits = load.iter().find(|row| row[0] == "commits").unwrap();
-        assert_eq!(commits[2], "2.00†", "per operation, with the mark of others' part");
-        let (grid, _) = events(&record).unwrap();
-        let shown = texts(&grid);
-        assert_eq!(
-            (shown[0][0].as_str(), shown[0][1].as_str(), shown[0][6].as_str()),
-            ("CPU", "CPU", ABSENT)
-        );
-        assert_eq!((shown[1][1].as_str(), grid.rows[1].1[1].tone), ("Commit", "wait commit"));
-        let device = shown.last().unwrap();
-        assert_eq!(device[7], "250 µs");
-        record.waits = Waits::Absent { absent: "nobody looked".into() };
-        assert!(events(&record).is_none());
+        let load = texts(&record);
+        let row = |name: &str| load.iter().find(|row| row[0] == name).unwrap()[1..].to_vec();
+        assert_eq!(row("commits")[2], "2.00†", "per operation, with the mark of others' part");
+        assert_eq!(row("logical reads (blocks)")[1..], ["2.00", "8.00"]);
+        assert_eq!(row("transactions")[1..], ["1.00†", "4.00†"]);
+        // A load without transactions has no figures per transaction.
+        put(&mut record, "commits_per_s", 0.0);
+        put(&mut record, "rollbacks_per_s", 0.0);
+        assert!(texts(&record).iter().all(|row| row[2] == ABSENT));
+        let note = format!("per transaction {ABSENT}: the database counted neither commits nor rollbacks");
+        assert_eq!(notes(&record)[0], note);
+    }
+
+    #[test]
+    fn parses_are_shown_per_execution_or_with_a_reason() {
+        let mut record = fixture::postgres();
+        let note = format!("parses per execution {ABSENT}: PostgreSQL reports no count of parses");
+        assert!(notes(&record).contains(&note), "{:?}", notes(&record));
+        record.targets[0].identity.counting.parses =
+            Some(ParseCounters { total: "parses".into(), hard: Some("hard".into()) });
+        record.counters.native.extend([("parses".to_owned(), 500.0), ("hard".to_owned(), 20.0)]);
+        let executions = CounterDelta::Moved { begin: 0, end: 1_000, delta: 1_000, unit: Unit::Count };
+        record.counters.portable.insert(Counter::Executions, executions);
+        let wanted = format!("parses per execution {}, hard parses {}", shown(0.5), shown(0.02));
+        assert!(notes(&record).contains(&wanted), "{:?}", notes(&record));
+        assert!(texts(&record).iter().any(|row| row[0] == "hard parses"));
     }
 }

@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         compressible: 0,
         seed: 1,
         secondary: false,
+        copied: false,
     };
     let load = LoadOptions { parallel: 1, replace: true, dyno_version: "example".to_owned() };
     let report = target.load(&spec, &load, &Silent, &Cancel::default())?;

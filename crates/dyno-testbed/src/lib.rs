@@ -52,9 +52,9 @@ pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
 pub use scripted_oracle::{
-    ModelDatabase, ModelFaults, ModelOptions, ModelWork, ScriptedAnswer, ScriptedCall, ScriptedDatabase,
-    ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
-    SessionLabels, WireCounts,
+    ModelDatabase, ModelFaults, ModelOptions, ModelWork, RecordedServer, ScriptedAnswer, ScriptedCall,
+    ScriptedDatabase, ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType,
+    ScriptedValue, SessionLabels, UserTables, WireCounts,
 };
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, skip, skip_unsupported, test_all_versions};
 pub use slow_way::DelayProxy;

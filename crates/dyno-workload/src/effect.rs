@@ -11,6 +11,10 @@ pub struct Effect {
     pub commits: u64,
     /// Transactions including those that only read; a statement outside a transaction counts as one.
     pub transactions: u64,
+    /// The part of `commits` whose change nothing but a procedure or block could tell, which do not.
+    pub unproven_commits: u32,
+    /// Commits that were sent although nothing had changed.
+    pub empty_commits: u32,
     /// 1 if one of its steps rolled it back, which is not a failure.
     pub rolled_back: u16,
     /// 1 if it was a poll that found nothing and so not an operation, whatever the other fields say.

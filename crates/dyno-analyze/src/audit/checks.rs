@@ -5,8 +5,8 @@ use dyno_record::RunRecord;
 use super::facts::AuditFacts;
 use super::finding::AuditCheckResult;
 use super::{
-    changes, churn, client, commits, counters, database_report, draws, expected, fleet, hosts, loaded,
-    others, physical, processor, reads, scans, time, updates, window, work,
+    changes, churn, client, commits, counters, database_report, draws, expected, fleet, hosts, instances,
+    loaded, others, physical, processor, reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -17,6 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("hosts", fleet::hosts),
+    ("instance_balance", instances::balance),
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
     ("counters_known", counters::check_reported),
@@ -80,6 +81,9 @@ const OF_A_FLEET: &str = "hosts";
 /// The check of remote hosts; made only where one was observed.
 const OF_FAR_HOSTS: &str = "host_readings";
 
+/// The check of a database's instances; made only where several served sessions.
+const OF_INSTANCES: &str = "instance_balance";
+
 /// The check of the database's own report; made only where one was read.
 const OF_A_REPORT: &str = "database_report";
 
@@ -90,6 +94,7 @@ pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     CHECKS.iter().filter(move |(name, _)| match *name {
         OF_A_FLEET => is_fleet,
         OF_FAR_HOSTS => is_far,
+        OF_INSTANCES => record.targets.iter().any(|target| !target.instances.is_empty()),
         OF_A_REPORT => record.database_report.is_some(),
         _ => true,
     })

@@ -68,6 +68,14 @@ fn transactions(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Result<
     let Some(sum) = rule.counted(interval.reads, commits, slices) else {
         return Err(Skip("it is unknown how this engine counts commits".into()));
     };
+    if rule == Transactions::Commits
+        && facts.counting.empty_commits == Some(true)
+        && interval.empty_commits > 0
+    {
+        let (all, empty) = (sum.saturating_add(interval.empty_commits), interval.empty_commits);
+        let words = format!("{} acknowledged ({} of them without a change)", count(all), count(empty));
+        return Ok((all, words));
+    }
     let parts = match (rule, slices) {
         (Transactions::Commits | Transactions::Unknown, _) => String::new(),
         (Transactions::Calls, Some(slices)) => {
@@ -195,6 +203,16 @@ pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Aud
     if interval.name == "window" && facts.counting.unseen_s > 0.0 {
         tolerance.fewer =
             tolerance.fewer.saturating_add(dyno_commits.max(0).cast_unsigned().min(OWN_UNBOOKED));
+    }
+    if facts.counting.transactions == Transactions::Commits {
+        // Where empty commits count, those of procedures are among the acknowledged ones.
+        let (fewer, more) = match facts.counting.empty_commits {
+            Some(true) => (0, 0),
+            Some(false) => (interval.unproven_commits, 0),
+            None => (interval.unproven_commits, interval.empty_commits),
+        };
+        tolerance.fewer = tolerance.fewer.saturating_add(fewer);
+        tolerance.more = tolerance.more.saturating_add(more);
     }
     let difference = tolerance.compare(expected, database);
     let left_out = match dyno_commits {

@@ -62,6 +62,9 @@ pub(super) struct AuditInterval<'a> {
     pub(super) commits: u64,
     /// Transactions of a custom workload that succeeded, read-only ones included.
     pub(super) transactions: Option<u64>,
+    /// Commits that may have changed nothing, and commits sent without a change.
+    pub(super) unproven_commits: u64,
+    pub(super) empty_commits: u64,
     /// Rows read by successful operations, scans included.
     pub(super) rows_read: u64,
     /// Rows updated by successful operations.
@@ -316,6 +319,8 @@ impl<'a> AuditFacts<'a> {
             slices: totals.slices,
             commits,
             transactions: None,
+            unproven_commits: 0,
+            empty_commits: 0,
             rows_read: rows.with_effect(RowEffect::Read),
             rows_updated: rows.with_effect(RowEffect::Updated),
             rows_inserted: rows.with_effect(RowEffect::Inserted),
@@ -345,6 +350,8 @@ impl<'a> AuditFacts<'a> {
             slices: totals.slices,
             commits: counted.commits,
             transactions: counted.transactions,
+            unproven_commits: counted.unproven_commits,
+            empty_commits: counted.empty_commits,
             rows_read: counted.rows_read,
             rows_updated: counted.rows_updated,
             rows_inserted: counted.rows_inserted,
@@ -425,6 +432,8 @@ impl<'a> AuditFacts<'a> {
             slices: totals.slices,
             commits: whole.commits,
             transactions: whole.transactions,
+            unproven_commits: whole.unproven_commits,
+            empty_commits: whole.empty_commits,
             rows_read: whole.rows_read,
             rows_updated: whole.rows_updated,
             inserts: totals.with_effect(RowEffect::Inserted),

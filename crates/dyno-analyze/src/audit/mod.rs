@@ -22,6 +22,7 @@ mod facts;
 mod finding;
 mod fleet;
 mod hosts;
+mod instances;
 mod labels;
 mod loaded;
 mod others;

@@ -97,6 +97,7 @@ impl Points {
             points,
             left_out: Vec::new(),
             notes: self.notes.clone(),
+            absent: self.absent.clone(),
         };
         (Some(with_points(others)), Some(with_points(scans)))
     }

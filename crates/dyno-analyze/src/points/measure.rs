@@ -41,7 +41,7 @@ use Unit::{
 };
 
 /// Every measure, in the order of reports: throughput, latency, reads and writes, redo, the host.
-pub static MEASURES: [Measure; 62] = [
+pub static MEASURES: [Measure; 63] = [
     measure("ops_per_s", "operations", PerSecond, Higher),
     measure("rows_per_s", "rows", RowsPerSecond, Higher),
     measure("rows_read_per_s", "rows read", RowsPerSecond, Higher),
@@ -94,6 +94,7 @@ pub static MEASURES: [Measure; 62] = [
     measure("cpu_user_pct", "CPU user", Percent, Neither),
     measure("cpu_sys_pct", "CPU sys", Percent, Neither),
     measure("cpu_iowait_pct", "CPU iowait", Percent, Neither),
+    measure("cpu_idle_pct", "CPU idle", Percent, Neither),
     measure("cpu_steal_pct", "CPU steal", Percent, Neither),
     measure("others_cpu_pct", "CPU used by others", Percent, Neither),
     measure("client_cpu_us_per_op", "client CPU time of an operation", Microseconds, Lower),

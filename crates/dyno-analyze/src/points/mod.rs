@@ -61,6 +61,8 @@ pub struct Repeat {
     pub rate_per_s: f64,
     /// The figures that include background activity.
     pub marked: MetricAttributions,
+    /// The length of its window, s; absent where the source does not say.
+    pub window_s: Option<f64>,
     /// The wait events of its sessions.
     pub waits: Vec<WaitTime>,
     pub(crate) page_cache_pct: Option<f64>,
@@ -74,6 +76,7 @@ impl Repeat {
             id: record.id.clone(),
             rate_per_s: record.leading_ops().map_or(0.0, |all| all.rate_per_s),
             marked: marked_metrics(record),
+            window_s: record.window.as_ref().map(|window| window.seconds),
             waits: match &record.waits {
                 Waits::Sampled { events, .. } => events.clone(),
                 Waits::Absent { .. } => Vec::new(),
@@ -88,6 +91,11 @@ impl MeasuredPoint {
     /// The value of a measure, in its unit.
     pub fn get(&self, measure: &str) -> Option<f64> {
         self.estimates.get(measure).map(|estimate| estimate.value)
+    }
+
+    /// The median length of its windows, s; absent unless every run has one.
+    pub fn window_s(&self) -> Option<f64> {
+        median(&self.runs.iter().map(|run| run.window_s).collect::<Option<Vec<f64>>>()?)
     }
 
     /// The limit of its runs; `None` where no run has one.
@@ -121,6 +129,8 @@ pub struct Points {
     pub left_out: Vec<LeftOut>,
     /// Notes that workloads require wherever their results are shown, each once.
     pub notes: Vec<String>,
+    /// Why a measure is absent, by its name: the reason in the first run that lacks it.
+    pub absent: BTreeMap<String, String>,
 }
 
 /// Groups `records` into points, by the settings in which they differ.
@@ -171,6 +181,7 @@ pub struct Grouping {
     places: HashMap<Vec<String>, usize>,
     left_out: Vec<LeftOut>,
     notes: Vec<String>,
+    absent: BTreeMap<String, String>,
 }
 
 impl Grouping {
@@ -186,6 +197,13 @@ impl Grouping {
         if let Some(reason) = why_no_point(record, &self.ids) {
             self.left_out.push(LeftOut { id: record.id.clone(), reason });
             return;
+        }
+        for (name, metric) in &record.metrics {
+            if let Metric::Absent { absent } = metric
+                && !self.absent.contains_key(name)
+            {
+                self.absent.insert(name.clone(), absent.clone());
+            }
         }
         let values: Vec<AxisValue> = self.axes.iter().map(|axis| axis.of(record)).collect();
         let place = values.iter().map(|value| value.text.clone()).collect();
@@ -204,7 +222,8 @@ impl Grouping {
         };
         let mut points: Vec<MeasuredPoint> = self.groups.into_iter().map(Group::point).collect();
         points.sort_by(order);
-        Points { axes: self.axes, points, left_out: self.left_out, notes: self.notes }
+        let Self { axes, left_out, notes, absent, .. } = self;
+        Points { axes, points, left_out, notes, absent }
     }
 }
 

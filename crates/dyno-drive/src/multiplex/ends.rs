@@ -22,7 +22,7 @@ pub(super) fn connect(workers: Vec<SessionWorker>) -> States {
         while let Some(mut worker) = next() {
             match worker.connect() {
                 Some(session) => states.push(Box::new(SessionState::new(worker, session))),
-                None => worker.submit_results(),
+                None => drop(worker.submit_results()),
             }
         }
         states

@@ -33,6 +33,7 @@ pub(super) const SPEC: DataSpec = DataSpec {
     compressible: 0,
     seed: 1,
     secondary: false,
+    copied: false,
 };
 /// The plan keys of every scene: no warm-up, no sampling.
 const SETS: [&str; 4] =

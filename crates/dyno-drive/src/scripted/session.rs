@@ -247,6 +247,10 @@ impl Session for ScriptedSession {
         None
     }
 
+    fn instance(&self) -> Option<String> {
+        None
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         self.wire.is_some().then_some(self as &mut dyn Duplex)
     }

@@ -135,6 +135,7 @@ impl Target for ScriptedTarget {
             counting: CountingRules {
                 at_edges: !self.live,
                 transactions: Transactions::Commits,
+                empty_commits: Some(false),
                 ..CountingRules::default()
             },
             block_size: 8192,

@@ -16,6 +16,7 @@ impl SessionWorker {
         };
         match session {
             Some(Ok(Ok(session))) => {
+                self.recorder.served_by.note(session.instance());
                 self.announce(session.as_ref());
                 self.shared.end_connect(true);
                 Some(session)

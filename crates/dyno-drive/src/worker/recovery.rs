@@ -115,6 +115,7 @@ impl SessionWorker {
             let refused = match session.reconnect() {
                 Ok(()) => {
                     self.recorder.reconnected();
+                    self.recorder.served_by.note(session.instance());
                     self.announce(session);
                     return Ok(());
                 }

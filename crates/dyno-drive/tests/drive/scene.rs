@@ -126,6 +126,7 @@ impl Scene {
                     compressible: 0,
                     seed: 42,
                     secondary: false,
+                    copied: false,
                 },
                 host_paths: Vec::new(),
                 remote_host: None,

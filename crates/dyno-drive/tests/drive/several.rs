@@ -42,6 +42,7 @@ fn target_context(target: &Arc<ScriptedTarget>) -> TargetContext {
             compressible: 0,
             seed: 42,
             secondary: false,
+            copied: false,
         },
         host_paths: Vec::new(),
         remote_host: None,

@@ -3,7 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{TEXT_COLUMNS, TableKind, mix, table_seed};
+use super::{CopyRotation, TEXT_COLUMNS, TableKind, mix, table_seed};
 use dyno_plan::DataSpec;
 
 /// Printable ASCII characters, space to tilde.
@@ -65,14 +65,18 @@ pub struct Filler {
     column_bytes: usize,
     random_bytes: usize,
     compressible: u32,
+    /// How rows differ from those of schema 1 that they copy; absent if they are no copies.
+    rotation: Option<CopyRotation>,
 }
 
 impl Filler {
     /// Filler for the table `kind` of `schema`, in columns of `column_bytes`.
     pub fn new(spec: &DataSpec, schema: u32, kind: TableKind, column_bytes: usize) -> Self {
         assert!(column_bytes >= 64, "columns shorter than 64 bytes cannot hold an update's stamp");
+        let is_copy = spec.copies(schema);
         Self {
-            seed: table_seed(spec.seed, schema, kind),
+            seed: table_seed(spec.seed, if is_copy { 1 } else { schema }, kind),
+            rotation: is_copy.then(|| CopyRotation::of_schema(schema, column_bytes)),
             column_bytes,
             random_bytes: random_bytes(column_bytes, spec.compressible),
             compressible: spec.compressible,
@@ -92,7 +96,8 @@ impl Filler {
     /// Writes the text of the row with `key`; column `i` (from 0, which is `c2`) is
     /// `out[i * column_bytes..][..column_bytes]`.
     ///
-    /// `c2` begins with `d` and sixteen hexadecimal digits that no other row of the table has.
+    /// `c2` begins with `d` and sixteen hexadecimal digits that no other row of the table has. In a copied
+    /// schema they are elsewhere in the text.
     pub fn fill(&self, key: u64, out: &mut [u8]) {
         let row_seed = mix(self.seed ^ key);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(row_seed);
@@ -103,6 +108,9 @@ impl Filler {
         }
         out[0] = b'd';
         hex16(row_seed, &mut out[1..17]);
+        if let Some(rotation) = self.rotation {
+            rotation.apply(out);
+        }
     }
 
     /// Writes filler of any length for the part of a block that the columns of the row with `key` leave free.
@@ -190,6 +198,7 @@ mod tests {
             compressible,
             seed: 7,
             secondary: false,
+            copied: false,
         }
     }
 

@@ -3,11 +3,13 @@
 //! Each row is a function of the seed, so any loader can make any row at any time. Loads run in parallel,
 //! resume after an interruption, and are verified against the plan without a copy.
 
+mod copy_rotation;
 mod filler;
 mod order;
 mod permutation;
 mod spot_check;
 
+pub use copy_rotation::CopyRotation;
 pub use dyno_plan::mix;
 pub use filler::{Filler, UpdateValues};
 pub use order::{neighbours_fault, order_fault, order_keys, sorted_fault};

@@ -91,11 +91,12 @@ pub fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
 }
 
 fn describe_spec(spec: &DataSpec) -> String {
-    let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary } = spec;
+    let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary, copied } = spec;
     let secondary = if *secondary { "" } else { ", no secondary key" };
+    let copied = if *copied { ", schemas 2 and above copied from schema 1" } else { "" };
     format!(
         "{schemas} schemas of {rows} rows and {scan_rows} scan rows in blocks of {block_size} bytes, {compressible} % \
-         compressible, seed {seed}{secondary}"
+         compressible, seed {seed}{secondary}{copied}"
     )
 }
 
@@ -168,5 +169,8 @@ mod tests {
         let refusal = run_steps(Some(partial(other())), false).unwrap_err();
         assert!(refusal.starts_with("a load of other data was started"), "{refusal}");
         assert!(refusal.contains("seed 9, the plan asks for 2 schemas of 5 rows"), "{refusal}");
+        let copied = DataSpec { copied: true, ..planned() };
+        let refusal = run_steps(Some(loaded(copied)), false).unwrap_err();
+        assert!(refusal.contains("seed 1, schemas 2 and above copied from schema 1, the plan"), "{refusal}");
     }
 }

@@ -84,8 +84,32 @@ impl<L: LoadConnector> ParallelLoad<'_, L> {
     where
         W: Fn(&mut L::Connection, LoadChunk) -> Result<(), TargetError> + Sync,
     {
+        self.write("rows", chunks, row_bytes, write)
+    }
+
+    /// Like [`fill`](Self::fill), for `chunks` that the database copies from other tables.
+    ///
+    /// # Errors
+    /// As [`pool::run`].
+    pub fn copy<W>(&self, chunks: &[LoadChunk], row_bytes: u64, copy: W) -> Result<LoadTotals, TargetError>
+    where
+        W: Fn(&mut L::Connection, LoadChunk) -> Result<(), TargetError> + Sync,
+    {
+        self.write("copy", chunks, row_bytes, copy)
+    }
+
+    fn write<W>(
+        &self,
+        phase: &str,
+        chunks: &[LoadChunk],
+        row_bytes: u64,
+        write: W,
+    ) -> Result<LoadTotals, TargetError>
+    where
+        W: Fn(&mut L::Connection, LoadChunk) -> Result<(), TargetError> + Sync,
+    {
         let written = LoadTotals::of(chunks, row_bytes);
-        self.progress.phase("rows", written.rows);
+        self.progress.phase(phase, written.rows);
         self.each(chunks.len(), |connection, job| {
             write(connection, chunks[job])?;
             self.progress.advance(chunks[job].rows, chunks[job].rows * row_bytes);

@@ -17,6 +17,9 @@ pub const MARK: &str = "dyno load ";
 /// The name of the value that is set where rows have a secondary key.
 const SECONDARY: &str = "secondary";
 
+/// The name of the value that is set where the database copied schemas 2 and above.
+const COPIED: &str = "copied";
+
 /// A comment that no other load has, made from the time and the process number.
 pub fn fresh_mark() -> String {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -36,6 +39,7 @@ pub fn pairs(spec: &DataSpec, format: &str, dyno_version: &str) -> Vec<(&'static
         ("compressible", spec.compressible.to_string()),
         ("seed", spec.seed.to_string()),
         (SECONDARY, spec.secondary.to_string()),
+        (COPIED, spec.copied.to_string()),
         ("dyno_version", dyno_version.to_owned()),
     ]
 }
@@ -126,8 +130,9 @@ impl<'a> LayoutMetadata<'a> {
             block_size: self.number("block_size")?,
             compressible: self.number("compressible")?,
             seed: self.number("seed")?,
-            // Older versions stored no such value.
+            // Older versions stored no such values.
             secondary: self.values.contains_key(SECONDARY) && self.number(SECONDARY)?,
+            copied: self.values.contains_key(COPIED) && self.number(COPIED)?,
         })
     }
 
@@ -187,11 +192,11 @@ mod tests {
 
     #[test]
     fn layout_spec_round_trip_is_lossless() {
-        let spec = spec(7, true);
+        let spec = DataSpec { copied: true, ..spec(7, true) };
         let mut all = pairs(&spec, "3", "1.2.3");
         assert_eq!(LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap(), spec);
-        all.retain(|(name, _)| *name != "secondary");
-        let older = DataSpec { secondary: false, ..spec };
+        all.retain(|(name, _)| !["secondary", "copied"].contains(name));
+        let older = DataSpec { secondary: false, copied: false, ..spec };
         assert_eq!(LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap(), older, "loads of older versions");
         all.retain(|(name, _)| *name != "seed");
         assert!(

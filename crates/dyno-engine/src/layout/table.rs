@@ -124,7 +124,16 @@ pub(super) mod tests {
     use super::*;
 
     pub(in super::super) fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
-        DataSpec { schemas: 2, rows: 5, scan_rows, block_size: 8192, compressible: 0, seed: 1, secondary }
+        DataSpec {
+            schemas: 2,
+            rows: 5,
+            scan_rows,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary,
+            copied: false,
+        }
     }
 
     #[test]

@@ -141,6 +141,7 @@ mod tests {
             compressible: 0,
             seed: 3,
             secondary: false,
+            copied: false,
         };
         let table = TestTable { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 9 };
         let shape = MySqlRowShape::of(block_size).unwrap();
@@ -181,6 +182,7 @@ mod tests {
             compressible: 0,
             seed: 3,
             secondary: false,
+            copied: false,
         };
         let table = TestTable { prefix: "dyno_", kind: TableKind::Scan, schema: 1, rows: 50 };
         let mut maker = MySqlRowGenerator::new(&spec, &table, MySqlRowShape::of(16_384).unwrap());

@@ -337,6 +337,10 @@ impl Session for MySqlSession {
         self.thread.and_then(thread::processor)
     }
 
+    fn instance(&self) -> Option<String> {
+        None
+    }
+
     /// The server's counters include the connection's work as soon as each result has arrived, and keep it.
     /// Its counts stay open until the next connection is open, because the server may list it a moment
     /// longer.

@@ -171,6 +171,7 @@ mod tests {
                 compressible: 0,
                 seed: 1,
                 secondary: true,
+                copied: false,
             };
             let extra = Extra { churn: true, secondary: true, hot_schema: false };
             let redo = Redo::Lite;

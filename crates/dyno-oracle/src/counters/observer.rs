@@ -151,10 +151,10 @@ fn note(snapshot: &mut Snapshot, source: &str, row: &TextRow) {
     }
 }
 
-/// Stores a row of instance, event, class, waits and microseconds.
+/// Stores a row of instance, event, class, waits and microseconds, and both of foreground sessions.
 fn note_event(snapshot: &mut Snapshot, source: &str, row: &TextRow) {
     let (Some(event), Some(class)) = (row.get(1), row.get(2)) else { return };
-    for (part, column) in [("waits", 3), ("us", 4)] {
+    for (part, column) in [("waits", 3), ("us", 4), ("foreground_waits", 5), ("foreground_us", 6)] {
         if let Some(value) = row.parse(column) {
             add(snapshot, row.get(0), &format!("{source}.{class}.{event}.{part}"), value);
         }
@@ -196,9 +196,10 @@ mod tests {
     #[test]
     fn events_and_files_are_stored_by_class_and_type() {
         let mut snapshot = Snapshot::default();
-        note_event(&mut snapshot, "event", &row(&["0", "log file sync", "Commit", "7", "3500"]));
+        note_event(&mut snapshot, "event", &row(&["0", "log file sync", "Commit", "7", "3500", "6", "3000"]));
         note_file(&mut snapshot, &row(&["0", "Data File", "4", "3", "2", "1", "9", "8"]));
         assert_eq!(snapshot.native["event.Commit.log file sync.us"], 3500.0);
+        assert_eq!(snapshot.native["event.Commit.log file sync.foreground_us"], 3000.0);
         assert_eq!(snapshot.native["file.Data File.write_ms"], 8.0);
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn identify(
         data_path: None,
         redo_path: None,
         same_host,
-        counting: counting::counting(),
+        counting: counting::counting(counting::counts_empty_commits(connection)?),
         processes: host::processes(same_host, &session.instance),
     })
 }

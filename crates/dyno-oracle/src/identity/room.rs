@@ -190,6 +190,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary,
+            copied: false,
         };
         assert_eq!(data_bytes(&spec(true)) - data_bytes(&spec(false)), 2 * 1_000 * INDEX_BYTES_PER_ROW);
     }

@@ -8,8 +8,10 @@
 //! were deleted.
 //!
 //! Array inserts write rows in chunks. Each chunk commits together with a note of itself, so a killed load
-//! resumes exactly. The index, the optimizer's statistics and the measurement follow.
+//! resumes exactly. Where the plan asks for it, the database copies the other schemas from schema 1. The
+//! index, the optimizer's statistics and the measurement follow.
 
+mod copies;
 mod create;
 mod drop;
 pub(super) mod filler;
@@ -37,6 +39,8 @@ pub(super) use spot_check::spot_check;
 pub(super) use tables::{check_block_bytes, names_and_binds};
 pub(super) use tablespace::{Tablespace, tablespace};
 
+#[cfg(test)]
+pub(super) use copies::copy_sql;
 #[cfg(test)]
 pub(super) use tables::{TestTable, column_definitions, indexes};
 

@@ -1,13 +1,15 @@
-//! Fills the tables with arrays of rows in random key order, one transaction per chunk.
+//! Fills the tables with arrays of rows in random key order, one transaction per chunk. Tables that are
+//! copies follow.
 
 use oracledb::ToDbValue;
 
 use super::super::connection::OracleConnection;
 use super::super::sql;
+use super::copies;
 use super::session::{OracleLoadContext, explain};
 use super::tables::{TestTable, dictionary_name, names_and_binds};
 use dyno_engine::TargetError;
-use dyno_engine::chunks::{LoadChunk, whole_tables};
+use dyno_engine::chunks::{LoadChunk, cut, interleave_tables};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use dyno_engine::layout::{ChunkPositions, LoadTotals, RowText, all_taken};
 use dyno_engine::pool::cancelled;
@@ -20,15 +22,20 @@ const ARRAY_ROWS: u64 = 256;
 const CHUNK_ROWS: u64 = 4096;
 
 /// Bytes of content in one row: key, version and text.
-const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
+pub(super) const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
 
 /// Writes the rows that are still missing.
 pub(super) fn fill(
     loading: &OracleLoadContext<'_>,
     completed: &ChunkPositions,
 ) -> Result<LoadTotals, TargetError> {
-    let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, completed);
-    loading.fill(&chunks, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))
+    let tables = loading.tables.iter().enumerate().filter(|(_, table)| !loading.spec.copies(table.schema));
+    let chunks = tables.flat_map(|(place, table)| cut(place, 0..table.rows, CHUNK_ROWS));
+    let missing = interleave_tables(chunks, completed);
+    let sent =
+        loading.fill(&missing, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))?;
+    let copied = copies::copy(loading, completed)?;
+    Ok(LoadTotals { rows: sent.rows + copied.rows, bytes: sent.bytes + copied.bytes })
 }
 
 /// Writes one chunk and its note in one transaction.
@@ -39,17 +46,26 @@ fn write_chunk(
 ) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
     let LoadChunk { first, rows, .. } = chunk;
-    let (kind, schema) = (table.kind.name(), table.schema);
     let written = insert(connection, loading, &table, first..first + rows).and_then(|()| {
-        let binds: [(&str, &dyn ToDbValue); 4] =
-            [("kind", &kind), ("schema_no", &schema), ("first_position", &first), ("row_count", &rows)];
-        connection.run(&sql::NOTE_CHUNK.text(), &binds)?;
+        note_chunk(connection, &table, chunk)?;
         connection.commit()
     });
     written.map_err(|error| {
         connection.rollback();
         explain(error, &format!("rows cannot be written to {}", table.name()), loading.loaders.0)
     })
+}
+
+/// Records a chunk of `table`, in the transaction of its rows.
+pub(super) fn note_chunk(
+    connection: &OracleConnection,
+    table: &TestTable,
+    LoadChunk { first, rows, .. }: LoadChunk,
+) -> Result<(), TargetError> {
+    let (kind, schema) = (table.kind.name(), table.schema);
+    let binds: [(&str, &dyn ToDbValue); 4] =
+        [("kind", &kind), ("schema_no", &schema), ("first_position", &first), ("row_count", &rows)];
+    connection.run(&sql::NOTE_CHUNK.text(), &binds).map(|_| ())
 }
 
 /// Inserts the rows at `positions`, one array after the other.

@@ -37,6 +37,10 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &OracleConnectCon
     let hint = match number {
         1031 => format!("GRANT CREATE SESSION, CREATE TABLE TO {user}, by a DBA"),
         1950 | 1536 => format!("ALTER USER {user} QUOTA UNLIMITED ON the tablespace, by a DBA"),
+        // Sorts extend the temporary tablespace; direct-path inserts and index builds extend the table's own.
+        1652 => {
+            "enlarge the tablespace that the message names; then load again to resume, or drop".to_owned()
+        }
         _ if error.kind == TargetErrorKind::Full => {
             "free space in the tablespace, or load less data; then load again to resume, or drop".to_owned()
         }

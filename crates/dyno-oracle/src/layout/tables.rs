@@ -97,6 +97,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary,
+            copied: false,
         }
     }
 

@@ -299,6 +299,10 @@ impl Session for OracleSession {
         None
     }
 
+    fn instance(&self) -> Option<String> {
+        self.connection.instance()
+    }
+
     /// `V$SYSSTAT` includes a session's statistics when its log-off has been answered.
     fn disconnect(&mut self) {
         self.connection.end();

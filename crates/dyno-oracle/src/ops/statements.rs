@@ -201,6 +201,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: true,
+            copied: false,
         }
     }
 

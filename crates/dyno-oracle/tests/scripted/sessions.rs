@@ -25,6 +25,7 @@ pub(crate) fn blocks() -> BlockSessionConfig {
         compressible: 0,
         seed: 1,
         secondary: false,
+        copied: false,
     };
     BlockSessionConfig {
         schema: 1,

@@ -48,5 +48,16 @@ pub(super) const SECTION: PlanSection = PlanSection {
             .more("SQLite has one writer and always loads with one connection.")
             .example("8")
             .for_servers(),
+        PlanKey::new("data.copy_schemas", PlanKeyKind::Flag(at!(data.copy_schemas)))
+            .default("false")
+            .doc("Whether the database makes schemas 2 and above from schema 1 (Oracle).")
+            .more(
+                "Only the rows of schema 1 then go through Dyno's connections; each other table is one statement \
+                 inside the database, `load_parallel` at a time. A copy has rearranged text and its own key \
+                 order. Data with and without copies differs: a change of this key needs another load. No \
+                 effect with one schema. `docs/reference/engines/oracle.md` has the details.",
+            )
+            .example("true")
+            .for_servers(),
     ],
 };

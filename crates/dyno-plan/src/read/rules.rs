@@ -27,7 +27,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule, in the order of checking.
-pub(super) static RULES: [Rule; 37] = [
+pub(super) static RULES: [Rule; 38] = [
     Rule { paths: &["target.weights", "target.urls"], check: |plan, _| targets::weights(plan) },
     Rule { paths: &["target.count", "target.urls"], check: |plan, _| targets::too_many_targets(plan) },
     Rule {
@@ -112,6 +112,10 @@ pub(super) static RULES: [Rule; 37] = [
         check: |plan, _| engines::connects_through_pooler(plan),
     },
     Rule { paths: &["observe.awr", "target.url"], check: engines::awr_of_engine },
+    Rule {
+        paths: &["data.copy_schemas", "data.schemas", "target.url"],
+        check: engines::copied_schemas_of_engine,
+    },
     Rule { paths: &["observe.host", "target.url"], check: engines::host_of_embedded },
     Rule { paths: &["observe.hosts", "target.urls", "target.count", "target.url"], check: engines::hosts },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], check: engines::observed_elsewhere },

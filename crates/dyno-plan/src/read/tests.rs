@@ -403,6 +403,20 @@ fn commit_mode_is_limited_to_modes_of_the_engine() {
 }
 
 #[test]
+fn copied_schemas_are_refused_where_the_engine_cannot_copy() {
+    let sets = ["data.copy_schemas=true", "data.schemas=3"];
+    let words = ["data.copy_schemas = true", "sqlite cannot copy schemas", "copy_schemas = false"];
+    assert_error("[data]\ncopy_schemas = true\nschemas = 3\n", &[], "dyno.toml:4:16", &words);
+    for url in ["postgres://me@db1/bench", "mysql://me@db1/bench"] {
+        let message = read(&source("", &sets, Some(url))).unwrap_err().to_string();
+        assert!(message.contains("cannot copy schemas inside the database"), "{message}");
+    }
+    assert!(read(&source("", &sets, Some("oracle://me@db1:1521/bench"))).unwrap().data.copy_schemas);
+    // With one schema there is nothing to copy.
+    plan("", &sets[..1]);
+}
+
+#[test]
 fn several_targets_are_read_from_files_and_options() {
     let two = "[target]\nurls = [\"postgres://a@h/x\", \"mysql://u@h/y\"]\nweights = [2, 1]\n[run]\nsessions_per_schema = 3\n";
     let file = read(&source(two, &[], None)).unwrap();

@@ -81,6 +81,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: false,
+            copied: false,
         };
         let sql = |schemas, names: &[&str]| {
             let names = names.iter().map(|&name| name.to_owned()).collect();

@@ -139,6 +139,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: false,
+            copied: false,
         };
         sources(version_num, &spec, &PostgresWatchedObjects::default())
             .iter()

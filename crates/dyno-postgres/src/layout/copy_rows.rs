@@ -67,6 +67,7 @@ mod tests {
             compressible: 0,
             seed: 3,
             secondary: false,
+            copied: false,
         };
         let table = super::super::tables(&spec)[0];
         let mut maker = PostgresRowGenerator::new(&spec, &table);

@@ -69,6 +69,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: true,
+            copied: false,
         };
         let [rows, scan] = tables(&spec)[..] else { panic!("two tables") };
         let all = indexes(&rows, &spec);

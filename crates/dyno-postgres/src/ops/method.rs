@@ -125,6 +125,7 @@ mod tests {
                 compressible: 0,
                 seed: 1,
                 secondary: false,
+                copied: false,
             };
             let extra = Extra::default();
             let blocks = BlockSessionConfig {

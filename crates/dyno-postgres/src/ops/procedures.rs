@@ -73,7 +73,16 @@ mod tests {
     use super::*;
 
     fn spec(secondary: bool) -> DataSpec {
-        DataSpec { schemas: 1, rows: 50, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1, secondary }
+        DataSpec {
+            schemas: 1,
+            rows: 50,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary,
+            copied: false,
+        }
     }
 
     #[test]

@@ -395,6 +395,10 @@ impl Session for PostgresSession {
         local::last_processor(pid, |title| title.starts_with(b"postgres: "))
     }
 
+    fn instance(&self) -> Option<String> {
+        None
+    }
+
     /// The server closes the connection after its process has reported its statistics and exits.
     fn disconnect(&mut self) {
         self.connection.end_within(CLOSE_WAIT);

@@ -37,6 +37,7 @@ fn plan(url: &str) -> Plan {
             compressible: 0,
             seed: 42,
             load_parallel: 1,
+            copy_schemas: false,
         },
         workload: WorkloadSettings {
             update_pct: 20,

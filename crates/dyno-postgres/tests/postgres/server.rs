@@ -31,7 +31,16 @@ pub(crate) fn target_at(url: &str) -> Box<dyn Target> {
 
 /// A spec with the server's default block size.
 pub(crate) fn spec(schemas: u32, rows: u64, scan_rows: u64) -> DataSpec {
-    DataSpec { schemas, rows, scan_rows, block_size: 8192, compressible: 0, seed: 42, secondary: false }
+    DataSpec {
+        schemas,
+        rows,
+        scan_rows,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+        copied: false,
+    }
 }
 
 /// A load over `parallel` connections that replaces nothing.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use dyno_analyze::points::{MEASURES, SESSIONS, SettingAxis, points};
+use dyno_analyze::points::{MEASURES, MeasuredPoint, SESSIONS, SettingAxis, points};
 use dyno_record::{ALL, RunRecord};
 
 use super::{ExportError, ReportRequest};
@@ -14,6 +14,9 @@ use crate::runs::RunsError;
 /// Columns that identify the run and qualify its figures; axes and measures follow.
 const HEAD: [&str; 8] =
     ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part", "note"];
+
+/// The last column: the length of the window.
+const WINDOW: &str = "window_s";
 
 pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let texts = texts(report);
@@ -47,7 +50,8 @@ pub(super) fn each(
     let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
     let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
     let heads = HEAD.iter().copied().chain(axes.iter().map(|axis| axis.path.as_str()));
-    let heads: Vec<String> = heads.chain(measures.iter().copied()).map(str::to_owned).collect();
+    let heads: Vec<String> =
+        heads.chain(measures.iter().copied()).chain([WINDOW]).map(str::to_owned).collect();
     take(&heads)?;
     report.each(|record| {
         take(&line(record, record, &axes, &measures))?;
@@ -60,6 +64,8 @@ pub(super) fn each(
                 metrics: BTreeMap::new(),
                 // The figures are those of the workload that the schedule drives.
                 beside: Vec::new(),
+                // A phase has a length of its own.
+                window: None,
                 ..record.clone()
             };
             take(&line(record, &alone, &axes, &measures))?;
@@ -93,6 +99,8 @@ fn line(whole: &RunRecord, record: &RunRecord, axes: &[&SettingAxis], measures: 
     let figure = |name: &&str| run_points.points.first().and_then(|point| point.get(name));
     fields
         .extend(measures.iter().map(|name| figure(name).map_or_else(String::new, |value| value.to_string())));
+    let window_s = run_points.points.first().and_then(MeasuredPoint::window_s);
+    fields.push(window_s.map_or_else(String::new, |window_s| window_s.to_string()));
     fields
 }
 

@@ -6,16 +6,19 @@ use std::io::Write;
 use super::{ExportError, ReportRequest};
 use crate::answer::{self, answer_grid};
 use crate::audit::{audit_summary, check_label};
+use crate::by_instance::instances_grid;
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
 use crate::driver_hosts::driver_hosts_grid;
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::imported_metrics;
 use crate::load_profile;
+use crate::ramp_tables;
 use crate::report::Report;
 use crate::run_facts::LISTED_MAX;
 use crate::run_rows;
-use crate::text::clean;
+use crate::text::{capital, clean};
+use crate::timed_events;
 
 pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let answer = report.answer();
@@ -46,6 +49,14 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     if !report.points.points.is_empty() && report.suite().is_none() {
         let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
+        let tables = ramp_tables::TABLES.iter().filter(|_| ramp_tables::has_tables(&report.points));
+        for ramp in tables {
+            let grid = table(&ramp.grid(&report.points));
+            let _ = write!(top, "### {}\n\n{grid}\n", text(&capital(ramp.title)));
+            for reason in ramp.reasons(&report.points) {
+                let _ = writeln!(top, "{}.\n", text(&reason));
+            }
+        }
         if let Some(legend) = report.legend() {
             let _ = writeln!(top, "{}\n", text(&legend));
         }
@@ -57,13 +68,22 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
         let _ = write!(top, "## At a glance\n\n{}\n{}\n", table(rates), table(limits));
     }
     if let Some(record) = &report.close {
-        let grids = [load_profile::load(record), load_profile::events(record).map(|(grid, _)| grid)];
-        for grid in grids.into_iter().flatten() {
+        if let Some(grid) = load_profile::load(record) {
+            let _ = writeln!(top, "{}", table(&grid));
+            for words in load_profile::notes(record) {
+                let _ = writeln!(top, "{}.\n", text(&capital(&words)));
+            }
+        }
+        let waits = timed_events::wait_distributions(record, usize::MAX);
+        for grid in timed_events::events(record).map(|(grid, _)| grid).into_iter().chain(waits) {
             let _ = writeln!(top, "{}", table(&grid));
         }
     }
     if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
         let _ = write!(top, "## Targets\n\n{}\n", table(&grid));
+    }
+    if let Some(grid) = report.close.as_ref().and_then(instances_grid) {
+        let _ = write!(top, "## Load per instance\n\n{}\n", table(&grid));
     }
     if let Some(grid) = report.close.as_ref().and_then(driver_hosts_grid) {
         let _ = write!(top, "## Driver hosts\n\n{}\n", table(&grid));

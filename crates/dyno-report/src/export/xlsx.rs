@@ -7,6 +7,7 @@ use dyno_analyze::attribution::{MARK, unmarked};
 use super::{ExportError, ReportRequest, csv};
 use crate::answer::answer_grid;
 use crate::grid::{Grid, GridCell, GridHead};
+use crate::ramp_tables;
 use crate::report::Report;
 use crate::text::clean;
 
@@ -45,6 +46,11 @@ pub(super) fn export(
                 }
             }
             add("Results", report.grid());
+            if ramp_tables::has_tables(&report.points) {
+                for (name, table) in ["Throughput", "Physical I/O"].into_iter().zip(&ramp_tables::TABLES) {
+                    add(name, table.grid(&report.points));
+                }
+            }
         }
     }
     if let Some((rates, limits)) = &report.matrix {

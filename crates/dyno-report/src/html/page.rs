@@ -6,15 +6,17 @@ use dyno_record::{RecordKind, Status};
 use maud::{Markup, PreEscaped, html};
 
 use crate::answer::{self, tone_class};
+use crate::by_instance::instances_grid;
 use crate::by_target::targets_grid;
 use crate::conclusion;
 use crate::driver_hosts::driver_hosts_grid;
+use crate::ramp_tables;
 use crate::report::Report;
 use crate::reported::ReportedOverview;
 use crate::request::ReportRequest;
 use crate::run_facts::LISTED_MAX;
 use crate::run_rows;
-use crate::text::clean;
+use crate::text::{capital, clean};
 
 use super::charts::charts;
 use super::{HOLE, PageFrame, grid, page_frame, platform, run_details, sheets, suite, summary};
@@ -215,12 +217,24 @@ fn results(report: &Report<'_>) -> Markup {
         @if !report.points.points.is_empty() {
             p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' merged histograms." }
             (grid::table(&report.grid(), "results"))
+            @if ramp_tables::has_tables(&report.points) {
+                @for table in &ramp_tables::TABLES {
+                    h3 { (capital(table.title)) }
+                    (grid::table(&table.grid(&report.points), table.title))
+                    @for reason in table.reasons(&report.points) { p class="dim" { (clean(&reason)) "." } }
+                }
+            }
             @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
             @for words in report.seen.machines.iter().take(LISTED_MAX) { p class="legend" { (clean(words)) "." } }
             @if let Some(targets) = report.close.as_ref().and_then(targets_grid) {
                 h3 { "Targets" }
                 p class="dim" { "Each target's own figures, and their total." }
                 (grid::table(&targets, "targets"))
+            }
+            @if let Some(instances) = report.close.as_ref().and_then(instances_grid) {
+                h3 { "Load per instance" }
+                p class="dim" { "The instances of the database that served the sessions" @if report.seen.runs > 1 { ", of the run at the highest throughput" } "." }
+                (grid::table(&instances, "instances"))
             }
             @if let Some(hosts) = report.close.as_ref().and_then(driver_hosts_grid) {
                 h3 { "Driver hosts" }

@@ -14,10 +14,10 @@ use crate::phases;
 use crate::report::Report;
 use crate::run_facts::FailedCheck;
 use crate::show::OUTAGES_MAX;
-use crate::text::clean;
+use crate::text::{capital, clean};
 use crate::{
     concurrent, custom_workload, database_report, imported_metrics, learned_costs, load_profile, loaded,
-    profile,
+    profile, timed_events,
 };
 
 use super::charts::charts;
@@ -37,7 +37,7 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
 
 /// The load profile and the top timed events, which administrators read first.
 pub(super) fn profile(record: &RunRecord) -> Markup {
-    let (load, events) = (load_profile::load(record), load_profile::events(record));
+    let (load, events) = (load_profile::load(record), timed_events::events(record));
     html! {
         @if load.is_some() || events.is_some() {
             h3 { "Load profile and top timed events" }
@@ -45,6 +45,10 @@ pub(super) fn profile(record: &RunRecord) -> Markup {
             div class="beside" {
                 @if let Some(load) = &load { (table(load, "load profile of the run")) }
                 @if let Some((events, _)) = &events { (table(events, "top timed events of the run")) }
+            }
+            @if load.is_some() { @for words in load_profile::notes(record) { p class="dim" { (clean(&capital(&words))) "." } } }
+            @if let Some(waits) = timed_events::wait_distributions(record, usize::MAX) {
+                details { summary { (capital(timed_events::DISTRIBUTIONS)) ", as the database counts them" } (table(&waits, timed_events::DISTRIBUTIONS)) }
             }
         }
     }

@@ -19,9 +19,12 @@ use crate::style::{Paint, Style};
 use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 use crate::{
-    calibration_text, concurrent, custom_workload, database_report, imported_metrics, learned_costs,
-    load_profile, loaded, phases, profile,
+    by_instance, calibration_text, concurrent, custom_workload, database_report, imported_metrics,
+    learned_costs, load_profile, loaded, phases, profile, timed_events,
 };
+
+/// Maximum events whose distributions of waits are shown; the record contains the others.
+const DISTRIBUTIONS_MAX: usize = 3;
 
 /// Maximum outages shown; the record contains the others.
 pub(crate) const OUTAGES_MAX: usize = 20;
@@ -40,6 +43,16 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
 /// A table after an empty line; empty without a table.
 fn text_of(grid: Option<Grid>, style: &Style) -> String {
     grid.map_or_else(String::new, |grid| format!("\n{}", indent(&TextTable::from(&grid).render(style))))
+}
+
+/// The load profile with its notes, and the events that the database counts and times.
+fn load(record: &RunRecord, style: &Style) -> String {
+    let Some(grid) = load_profile::load(record) else { return String::new() };
+    let lines =
+        load_profile::notes(record).into_iter().flat_map(|words| wrap(&clean(&words), style.columns(), 4));
+    let notes: String = lines.map(|line| format!("{}\n", style.paint(Paint::Dim, &line))).collect();
+    let events = timed_events::counted_events(record).map(|(grid, _)| grid);
+    format!("{}{}{}", text_of(Some(grid), style), indent(&notes), text_of(events, style))
 }
 
 fn outages(record: &RunRecord, style: &Style) -> String {
@@ -65,8 +78,13 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("", head::head(record, style)),
         ("plan", head::plan(record, inner)),
         ("result", head::result(record, inner)),
-        ("", text_of(load_profile::load(record), inner)),
+        ("", load(record, inner)),
         ("targets", crate::by_target::targets_table(record, inner)),
+        (
+            by_instance::TITLE,
+            by_instance::instances_grid(record)
+                .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+        ),
         ("operations", ops::classes(record, inner)),
         (
             concurrent::TITLE,
@@ -100,6 +118,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("metrics", metrics::metrics(record, inner)),
         (dyno_analyze::attribution::MARK_MEANS, metrics::attribution_lines(record, inner)),
         ("waits", waits::waits(record, inner)),
+        ("", text_of(timed_events::wait_distributions(record, DISTRIBUTIONS_MAX), inner)),
         (profile::TITLE, profile::profile_text(record, inner)),
         ("outages", outages(record, inner)),
         ("errors", platform::errors(record, inner)),

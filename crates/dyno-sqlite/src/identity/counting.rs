@@ -13,6 +13,7 @@ pub(super) fn counting() -> CountingRules {
         held_back_s: Some(QUIET_NS as f64 / 1e9),
         // Only commits of changes by these sessions are counted.
         transactions: Transactions::Commits,
+        empty_commits: Some(false),
         workers_commit: false,
         commit_settings: ["synchronous", "journal_mode"].map(str::to_owned).to_vec(),
         requests: BlocksPerReadRequest::bring(1.0, "SQLite reads each page with a request of its own"),

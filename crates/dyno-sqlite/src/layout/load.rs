@@ -120,6 +120,10 @@ fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
             "raise data.schemas and data.scale",
         );
     }
+    if spec.copied {
+        let message = "sqlite cannot copy schemas inside the database";
+        return refuse(message, "write data.copy_schemas = false, or omit it");
+    }
     let bytes = u128::from(spec.total_rows()) * u128::from(spec.block_size) * 102 / 100;
     if params.in_memory() && bytes > u128::from(MEMORY_BYTES_MAX) {
         return Err(TargetError::new(
@@ -145,7 +149,7 @@ fn spec_mismatch(params: &Params, existing_spec: &DataSpec, wanted: &DataSpec) -
 }
 
 fn describe_spec(spec: &DataSpec) -> String {
-    let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary } = spec;
+    let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary, copied: _ } = spec;
     let plural = if *schemas == 1 { "" } else { "s" };
     let scan_table = match scan_rows {
         0 => "no scan table".to_owned(),

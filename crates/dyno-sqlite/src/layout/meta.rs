@@ -108,6 +108,7 @@ pub(crate) fn read(conn: &Connection) -> Result<Option<SqliteLoadedLayout>, Targ
                 compressible: row.get(4)?,
                 seed: seed.parse().map_err(|_| rusqlite::Error::IntegralValueOutOfRange(5, 0))?,
                 secondary: known_version == Some(FORMAT_SECONDARY),
+                copied: false,
             };
             Ok(SqliteLoadedLayout {
                 spec,

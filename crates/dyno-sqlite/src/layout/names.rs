@@ -146,6 +146,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: false,
+            copied: false,
         };
         let names: Vec<String> = tables(&spec).into_iter().map(SqliteTable::name).collect();
         assert_eq!(names, ["dyno_rows_1", "dyno_rows_2"]);

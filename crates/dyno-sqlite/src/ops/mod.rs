@@ -245,6 +245,10 @@ impl Session for SqliteSession {
         None
     }
 
+    fn instance(&self) -> Option<String> {
+        None
+    }
+
     fn disconnect(&mut self) {
         self.publish();
         self.connected = None;

@@ -26,6 +26,7 @@ pub(crate) fn spec() -> DataSpec {
         compressible: 0,
         seed: 7,
         secondary: false,
+        copied: false,
     }
 }
 

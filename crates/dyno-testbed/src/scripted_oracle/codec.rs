@@ -170,16 +170,29 @@ pub(super) fn value_of(kind: u8, bytes: Vec<u8>) -> ScriptedValue {
             text if text.contains('.') => ScriptedValue::Decimal(text),
             text => text.parse().map_or(ScriptedValue::Decimal(text), ScriptedValue::Int),
         },
-        VARCHAR | CHAR => ScriptedValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        BINARY_DOUBLE => match bytes.try_into() {
+            // The sign is inverted, and negative numbers have all bits inverted.
+            Ok(bytes) => {
+                let bits = u64::from_be_bytes(bytes);
+                let number = f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits });
+                ScriptedValue::Decimal(format!("{number:?}"))
+            }
+            Err(bytes) => ScriptedValue::Raw(bytes),
+        },
+        VARCHAR | CHAR | LONG => ScriptedValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
         _ => ScriptedValue::Raw(bytes),
     }
 }
 
 const VARCHAR: u8 = 1;
 const NUMBER: u8 = 2;
+const LONG: u8 = 8;
 const DATE: u8 = 12;
 const RAW: u8 = 23;
 const CHAR: u8 = 96;
+const BINARY_DOUBLE: u8 = 101;
+const CLOB: u8 = 112;
+const BLOB: u8 = 113;
 const TIMESTAMP: u8 = 180;
 
 impl ScriptedType {
@@ -191,6 +204,9 @@ impl ScriptedType {
             Self::Date => (DATE, 7, 0, 0),
             Self::Timestamp => (TIMESTAMP, 11, 0, 0),
             Self::Raw => (RAW, 2_000, 0, 0),
+            Self::Double => (BINARY_DOUBLE, 8, 0, 0),
+            Self::Clob => (CLOB, 4_000, 1, 4_000),
+            Self::Blob => (BLOB, 4_000, 0, 0),
         }
     }
 }
@@ -272,6 +288,14 @@ mod tests {
             ["-0.00000001", "12345.6789", "9007199254740993", "-9223372036854775808", "0.5", "1000000.25"]
         {
             assert_eq!(text_of(&number_of(text)), text);
+        }
+    }
+
+    #[test]
+    fn oracle_binary_doubles_are_decoded() {
+        for (number, text) in [(1.5, "1.5"), (-0.5, "-0.5"), (0.0, "0.0"), (1e-7, "1e-7")] {
+            let ScriptedValue::Raw(bytes) = ScriptedValue::double(number) else { panic!("it is bytes") };
+            assert_eq!(value_of(BINARY_DOUBLE, bytes), ScriptedValue::Decimal(text.to_owned()));
         }
     }
 

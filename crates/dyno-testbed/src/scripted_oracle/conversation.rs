@@ -199,7 +199,9 @@ impl<'s> Conversation<'s> {
                     return self.send(out);
                 }
                 let session = self.session();
-                self.send_parameters(Out::default(), &logon::session(self.release(), session))?;
+                let instance = self.shared.database.instance(session);
+                let parameters = logon::session(self.release(), session, instance);
+                self.send_parameters(Out::default(), &parameters)?;
                 self.is_logged_on = true;
                 Ok(())
             }

@@ -23,6 +23,11 @@ pub trait ScriptedDatabase: Send + Sync {
         77
     }
 
+    /// The name of the instance that serves a session, which the client learns at log-on.
+    fn instance(&self, _session: u64) -> &'static str {
+        "orcl1"
+    }
+
     /// A session has sent a request of any kind.
     fn count_request(&self, _session: u64) {}
 

@@ -34,6 +34,9 @@ impl Conversation<'_> {
     pub(super) fn execute(&mut self, message: &mut In<'_>, closed: &[u64]) -> Result<(), RequestFailure> {
         let request = ExecuteRequest::read(message, self.fields())?;
         self.close_cursors(closed);
+        if request.is_definition {
+            return self.define(request.cursor);
+        }
         let bind_count = request.binds.len();
         let parses = request.sql.is_some();
         let mut number = request.cursor;
@@ -46,6 +49,7 @@ impl Conversation<'_> {
                 directions: vec![BIND_IN; bind_count],
                 binds: request.binds,
                 columns: Vec::new(),
+                is_defined: false,
                 rows: VecDeque::new(),
                 last_row: None,
             };
@@ -60,6 +64,14 @@ impl Conversation<'_> {
             return self.describe(number);
         }
         self.answer_statement(number, &request.executions, request.fetched, parses)
+    }
+
+    /// Notes that the client wants LOBs as long texts and bytes; it fetches the rows afterwards.
+    fn define(&mut self, number: u64) -> Result<(), RequestFailure> {
+        self.cursor(number)?.is_defined = true;
+        let mut out = Out::default();
+        self.put_error(&mut out, 0, "", number, 0);
+        self.send(out)
     }
 
     /// Answers the parse of a statement that is not executed: with its columns, if it has any.
@@ -133,7 +145,7 @@ impl Conversation<'_> {
                     let description = Description::of(&cursor.columns);
                     description.put(&mut out, self.fields());
                 }
-                if fetched > 0 {
+                if fetched > 0 && !self.cursor(number)?.awaits_definition() {
                     self.put_rows(&mut out, number, fetched)?;
                 } else {
                     self.put_error(&mut out, 0, "", number, 0);
@@ -218,8 +230,12 @@ impl Conversation<'_> {
                 put_bit_vector(out, &is_sent);
             }
             out.u8(MESSAGE_ROW);
-            for (value, _) in row.iter().zip(is_sent).filter(|(_, is_sent)| *is_sent) {
+            for (place, value) in row.iter().enumerate().filter(|(place, _)| is_sent[*place]) {
                 out.value(value);
+                if cursor.columns[place].1.is_lob() {
+                    // A long value is followed by an indicator and a return code.
+                    out.ub_zeros(2);
+                }
             }
             cursor.last_row = Some(row);
         }

@@ -57,15 +57,15 @@ pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)
     challenge.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
 }
 
-/// The session parameters that a client receives; the session has this number.
-pub(super) fn session(release: ScriptedRelease, number: u64) -> Vec<(&'static str, String)> {
+/// The session parameters that a client receives; the session has this number and this instance.
+pub(super) fn session(release: ScriptedRelease, number: u64, instance: &str) -> Vec<(&'static str, String)> {
     vec![
         ("AUTH_VERSION_NO", release.number().to_string()),
         ("AUTH_SESSION_ID", number.to_string()),
         ("AUTH_SERIAL_NUM", "4242".to_owned()),
         ("AUTH_MAX_OPEN_CURSORS", "300".to_owned()),
         ("AUTH_SC_DBUNIQUE_NAME", "ORCL".to_owned()),
-        ("AUTH_INSTANCENAME", "orcl1".to_owned()),
+        ("AUTH_INSTANCENAME", instance.to_owned()),
     ]
 }
 

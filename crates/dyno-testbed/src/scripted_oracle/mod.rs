@@ -17,12 +17,14 @@ mod messages;
 mod model;
 mod packets;
 mod piggyback;
+mod recorded_server;
 #[cfg(test)]
 mod recorded_tests;
 #[cfg(test)]
 mod recording;
 mod release;
 mod request;
+mod user_tables;
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +32,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use conversation::Conversation;
 pub use database::{ScriptedDatabase, SessionLabels};
 pub use model::{ModelDatabase, ModelFaults, ModelOptions, ModelWork};
+pub use recorded_server::RecordedServer;
 pub use release::ScriptedRelease;
+pub use user_tables::UserTables;
 
 /// The answer to a statement.
 #[derive(Debug, Clone)]
@@ -77,6 +81,19 @@ pub enum ScriptedType {
     Timestamp,
     /// RAW of up to 2,000 bytes.
     Raw,
+    /// BINARY_DOUBLE.
+    Double,
+    /// CLOB; a client must ask for its text before it fetches rows.
+    Clob,
+    /// BLOB; as with a CLOB.
+    Blob,
+}
+
+impl ScriptedType {
+    /// Whether rows with such a column are sent only after the client has said how it wants its values.
+    fn is_lob(self) -> bool {
+        matches!(self, Self::Clob | Self::Blob)
+    }
 }
 
 /// A value of a bind or a column.
@@ -89,11 +106,19 @@ pub enum ScriptedValue {
     Decimal(String),
     /// A text, as a VARCHAR2 in UTF-8.
     Text(String),
-    /// Bytes of a DATE, TIMESTAMP or RAW in wire format.
+    /// Bytes of a DATE, TIMESTAMP, BINARY_DOUBLE, RAW or BLOB in wire format.
     Raw(Vec<u8>),
 }
 
 impl ScriptedValue {
+    /// The bytes of a BINARY_DOUBLE. They sort like the numbers: the sign is inverted, and negative numbers
+    /// have all bits inverted.
+    pub fn double(number: f64) -> Self {
+        let bits = number.to_bits();
+        let bits = if number.is_sign_negative() { !bits } else { bits ^ (1 << 63) };
+        Self::Raw(bits.to_be_bytes().to_vec())
+    }
+
     /// The bytes of a time in the format of DATE and TIMESTAMP.
     pub fn moment(year: u16, month: u8, day: u8, hour: u8, minute: u8, seconds: u8) -> Self {
         let (century, year) = ((year / 100 + 100) as u8, (year % 100 + 100) as u8);

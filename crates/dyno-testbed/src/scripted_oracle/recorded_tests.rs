@@ -147,6 +147,7 @@ fn recorded_queries_and_answers_round_trip() {
             cursor: 0,
             sql: Some(recording.about["sql"].clone()),
             is_executed: true,
+            is_definition: false,
             fetched: 2,
             binds: Vec::new(),
             executions: vec![Vec::new()],

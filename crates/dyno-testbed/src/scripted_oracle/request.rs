@@ -1,7 +1,7 @@
 //! Reads a client's requests to execute a statement.
 
 use super::ScriptedValue;
-use super::codec::{In, value_of};
+use super::codec::{In, Short, value_of};
 use super::failure::{RequestFailure, unexpected};
 use super::messages::MESSAGE_ROW;
 use super::release::FieldVersion;
@@ -24,6 +24,8 @@ pub(super) struct ExecuteRequest {
     /// Text of the statement, if it must be parsed.
     pub(super) sql: Option<String>,
     pub(super) is_executed: bool,
+    /// Whether it only says how the client wants the values of an open cursor.
+    pub(super) is_definition: bool,
     /// Number of rows to return with the answer.
     pub(super) fetched: u64,
     /// Type and length of each bind.
@@ -46,7 +48,8 @@ impl ExecuteRequest {
         message.skip_ub(1)?;
         message.u8()?;
         let bind_count = message.ub()? as usize;
-        message.skip_u8(7)?;
+        message.skip_u8(6)?;
+        let defined_count = message.ub()?;
         message.skip_ub(1)?;
         message.skip_u8(3)?;
         message.skip_ub(1)?;
@@ -75,13 +78,10 @@ impl ExecuteRequest {
         message.skip_ub(5)?;
         let mut binds = Vec::with_capacity(bind_count.min(1_000));
         for _ in 0..bind_count {
-            let kind = message.u8()?;
-            message.skip_u8(3)?;
-            let length = message.ub()?;
-            message.skip_ub(5)?;
-            message.u8()?;
-            message.skip_ub(if fields >= FieldVersion::R12_2 { 2 } else { 1 })?;
-            binds.push((kind, length));
+            binds.push(read_type(message, fields)?);
+        }
+        for _ in 0..defined_count {
+            read_type(message, fields)?;
         }
         let is_block = options & OPTION_BLOCK != 0 || (parses && options & OPTION_NO_BLOCK == 0);
         let mut places: Vec<usize> = (0..bind_count).collect();
@@ -91,8 +91,20 @@ impl ExecuteRequest {
         }
         let executions = read_executions(message, &binds, &places, if is_query { 1 } else { count })?;
         let fetched = if options & OPTION_FETCH != 0 { fetched } else { 0 };
-        Ok(Self { cursor, sql, is_executed: options & OPTION_EXECUTE != 0, fetched, binds, executions })
+        let is_executed = options & OPTION_EXECUTE != 0;
+        Ok(Self { cursor, sql, is_executed, is_definition: defined_count > 0, fetched, binds, executions })
     }
+}
+
+/// Reads the type and length of a bind, or of a column as the client wants it.
+fn read_type(message: &mut In<'_>, fields: FieldVersion) -> Result<(u8, u64), Short> {
+    let kind = message.u8()?;
+    message.skip_u8(3)?;
+    let length = message.ub()?;
+    message.skip_ub(5)?;
+    message.u8()?;
+    message.skip_ub(if fields >= FieldVersion::R12_2 { 2 } else { 1 })?;
+    Ok((kind, length))
 }
 
 /// The values of `count` executions: the binds at `places` are in the message, the others are NULL.

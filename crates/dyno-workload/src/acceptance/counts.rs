@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use dyno_engine::{BlockOp, Extra, Observer, Target, TargetError};
 use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
-use dyno_record::{AcceptanceFinding, Counter, Counters, CountingRules, Snapshot};
+use dyno_record::{AcceptanceFinding, Counter, Counters, CountingRules, Snapshot, Transactions};
 
 use super::comparison::{Attempt, CounterComparison, judged};
-use super::{AcceptanceScope, Findings};
+use super::{AcceptanceScope, Findings, not_proved, proved};
 use crate::conformance::{drives, failed, ops, session};
 
 /// How often the operations are repeated at most if counters do not agree.
@@ -35,7 +35,25 @@ pub(super) fn exact(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
             findings.push(repeated(scope, spec, drive, commit)?);
         }
     }
+    findings.extend(empty_commits(&scope.identity.counting));
     Ok(findings)
+}
+
+/// Whether the database counts commits that changed nothing; absent where each call of a session counts.
+fn empty_commits(rules: &CountingRules) -> Option<AcceptanceFinding> {
+    const NAME: &str = "empty commits";
+    if rules.transactions != Transactions::Commits {
+        return None;
+    }
+    Some(match rules.empty_commits {
+        Some(true) => proved(NAME, "the database counts commits that changed nothing").figure("counted", 1),
+        Some(false) => {
+            proved(NAME, "the database does not count commits that changed nothing").figure("counted", 0)
+        }
+        None => {
+            not_proved(NAME, "this user cannot see whether the database counts commits that changed nothing")
+        }
+    })
 }
 
 /// Operations of one session that the server acknowledged.

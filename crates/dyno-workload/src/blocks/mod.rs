@@ -70,6 +70,7 @@ mod tests {
             compressible: 0,
             seed: 1,
             secondary: true,
+            copied: false,
         };
         let classes = classes(&WorkloadSettings::default(), &spec);
         let class_facts =

@@ -146,6 +146,7 @@ pub(crate) fn spec(target: &dyn Target, wish: Option<Bytes>) -> Result<DataSpec,
         compressible: 0,
         seed: 42,
         secondary: true,
+        copied: false,
     })
 }
 

@@ -42,6 +42,8 @@ pub(super) const NOTHING: TransactionOutcome = TransactionOutcome {
     effect: Effect {
         rows: [0; RowEffect::KINDS],
         commits: 0,
+        unproven_commits: 0,
+        empty_commits: 0,
         transactions: 0,
         rolled_back: 0,
         empty_polls: 0,

@@ -50,6 +50,8 @@ pub(super) struct TransactionState {
     /// Whether a database transaction is open, and whether it has changed data.
     pub(super) is_open: bool,
     pub(super) has_written: bool,
+    /// Whether a statement has told that it changed rows.
+    has_told_change: bool,
     /// Whether the last requested commit has changes to commit.
     pub(super) commits_writes: bool,
     /// Number of iterations so far, over all loops of the transaction.
@@ -69,6 +71,7 @@ impl TransactionState {
             turns: 0,
             is_open: false,
             has_written: false,
+            has_told_change: false,
             commits_writes: false,
         }
     }
@@ -79,7 +82,7 @@ impl TransactionState {
             self.hold.held[usize::from(slot)] = held;
         }
         (self.next, self.turns, self.pending, self.outcome) = (0, 0, None, NOTHING);
-        (self.is_open, self.has_written) = (false, false);
+        (self.is_open, self.has_written, self.has_told_change) = (false, false, false);
         if was_piped {
             self.pipe.clear();
         }
@@ -99,15 +102,19 @@ impl TransactionState {
     pub(super) fn restore_savepoint(&mut self) {
         let Some(safe) = &self.pipe.savepoint else { return };
         (self.keys, self.outcome, self.next, self.turns) = safe.restore(&mut self.hold);
-        (self.pending, self.is_open, self.has_written) = (None, false, false);
+        (self.pending, self.is_open) = (None, false);
+        (self.has_written, self.has_told_change) = (false, false);
     }
 
     /// Records the commit of the database transaction.
     #[inline]
     fn record_commit(&mut self) {
-        self.outcome.effect.transactions += 1;
-        self.outcome.effect.commits += u64::from(self.has_written);
-        (self.is_open, self.has_written) = (false, false);
+        let effect = &mut self.outcome.effect;
+        effect.transactions += 1;
+        effect.commits += u64::from(self.has_written);
+        effect.unproven_commits += u32::from(self.has_written && !self.has_told_change);
+        effect.empty_commits += u32::from(!self.has_written);
+        (self.is_open, self.has_written, self.has_told_change) = (false, false, false);
     }
 
     /// Records the rollback of the database transaction: its changes do not count.
@@ -184,7 +191,9 @@ impl TransactionState {
         // A statement that changes no row commits nothing. If it returns other rows, its number of changes is
         // unknown.
         let has_written = statement.writes && (touched > 0 || !statement.tells_changes);
+        let has_told_change = statement.tells_changes && touched > 0;
         self.has_written |= has_written;
+        self.has_told_change |= has_told_change;
         if statement.writes && statement.tells_changes {
             self.outcome.effect.write_statements += 1;
             self.outcome.effect.empty_writes += u32::from(touched == 0);
@@ -192,6 +201,8 @@ impl TransactionState {
         if !self.is_open {
             self.outcome.effect.transactions += 1;
             self.outcome.effect.commits += u64::from(has_written);
+            self.outcome.effect.unproven_commits += u32::from(has_written && !has_told_change);
+            self.outcome.effect.empty_commits += u32::from(statement.writes && !has_written);
         }
         if let Some(slot) = execute.kept {
             self.set(slot, rows as i64);

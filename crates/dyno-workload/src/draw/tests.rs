@@ -10,7 +10,16 @@ fn workload() -> WorkloadSettings {
 
 /// Data of one schema with `rows` rows.
 fn spec(rows: u64) -> DataSpec {
-    DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 42, secondary: false }
+    DataSpec {
+        schemas: 1,
+        rows,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+        copied: false,
+    }
 }
 
 /// The index under which an operation is counted.

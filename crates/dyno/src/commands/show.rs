@@ -55,9 +55,11 @@ pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyho
                 format!("{number:>digits$}  {}  {audit}\n", record.id)
             });
             let audits: String = audits.collect();
-            let curves = dyno_report::text_curves(&dyno_analyze::points(many), talk.glyphs(), &style);
+            let points = dyno_analyze::points(many);
+            let curves = dyno_report::text_curves(&points, talk.glyphs(), &style);
             let curves = if curves.is_empty() { curves } else { format!("\n{curves}") };
-            talk.show(&format!("{}\n{audits}{curves}", dyno_report::result_table(&rows, &style)))?;
+            let ramp = dyno_report::ramp_tables(&points, &style);
+            talk.show(&format!("{}\n{audits}{ramp}{curves}", dyno_report::result_table(&rows, &style)))?;
         }
     }
     for conclusion in &conclusions {

@@ -88,6 +88,7 @@ fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
         let answers = CurveSummaries::of(&points);
         talk.show(&format!("\n{}\n", dyno_report::answer_text(&answers, &talk.style())))?;
         talk.show(&dyno_report::point_table(&points, &talk.style()))?;
+        talk.show(&dyno_report::ramp_tables(&points, &talk.style()))?;
         let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
         talk.show(&format!("\n{curves}\n"))?;
         let is_told = |finding: &String| answers.curves.iter().any(|curve| curve.sentence() == *finding);

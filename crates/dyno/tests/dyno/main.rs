@@ -64,7 +64,9 @@ mod mysql;
 #[cfg(feature = "fleet")]
 mod observer;
 mod oracle_awr;
+mod oracle_copy;
 mod oracle_double;
+mod oracle_workloads;
 mod orders;
 mod outages;
 mod own_beside;

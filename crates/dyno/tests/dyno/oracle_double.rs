@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dyno_testbed::{
-    ModelDatabase, ModelFaults, ModelOptions, ModelWork, ScriptedAnswer, ScriptedCall, ScriptedOptions,
-    ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
+    ModelDatabase, ModelFaults, ModelOptions, ModelWork, RecordedServer, ScriptedAnswer, ScriptedCall,
+    ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
 };
 use dyno_workload::conformance;
 use serde_json::Value;
@@ -55,7 +55,7 @@ impl OracleDouble {
     }
 
     /// Starts the program on the model.
-    fn start(&self, args: &[&str]) -> Running {
+    pub fn start(&self, args: &[&str]) -> Running {
         let url = self.server.url();
         let target = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
         self.desk.start_with(&[("DYNO_PW", "secret")], &[args, &ROWS, &target].concat())
@@ -120,6 +120,85 @@ fn oracle_commands_complete_from_check_to_drop() {
     assert!(drop.code == 0 && drop.err.contains("removed 5 objects"), "{drop:#?}");
     let nothing = double.run_dyno(&["drop", "--yes"]);
     assert!(nothing.err.contains("nothing"), "{nothing:#?}");
+}
+
+/// The names and sessions of the record's instances, and the sum of their operations.
+fn instances_of(record: &Value) -> (Vec<(String, u64)>, u64) {
+    let listed = record["targets"][0]["instances"].as_array().unwrap();
+    let sessions = listed
+        .iter()
+        .map(|one| (one["instance"].as_str().unwrap().to_owned(), one["sessions"].as_u64().unwrap()));
+    (sessions.collect(), listed.iter().map(|one| one["ops"].as_u64().unwrap()).sum())
+}
+
+#[test]
+fn cluster_load_is_reported_per_instance() {
+    let double =
+        OracleDouble::new(ModelOptions { instances: vec!["orcl1", "orcl2"], ..ModelOptions::default() });
+    let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let (record, _) = double.run_operations(50, &["run.sessions_per_schema=8"]);
+    let (sessions, operations) = instances_of(&record);
+    assert_eq!(sessions.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["orcl1", "orcl2"]);
+    assert_eq!(sessions.iter().map(|(_, sessions)| sessions).sum::<u64>(), 8, "{sessions:?}");
+    assert_eq!(record["ops"]["all"]["count"], operations);
+    assert!(record["targets"][0]["instances"][0]["service_p99_us"].is_number(), "{record:#}");
+    assert_eq!(find_check(&record, "instance_balance")["status"], "pass");
+    let show = double.desk.dyno(&["show"]);
+    assert!(show.out.contains("load per instance") && show.out.contains("orcl2"), "{show:#?}");
+    let markdown = double.desk.dyno(&["report", "last", "--format", "md"]);
+    assert!(markdown.out.contains("## Load per instance"), "{markdown:#?}");
+    let page = double.desk.dyno(&["report"]);
+    assert_eq!(page.code, 0, "{page:#?}");
+    let page = std::fs::read_to_string(double.desk.file("report.html")).unwrap();
+    assert!(page.contains("Load per instance"));
+}
+
+#[test]
+fn unbalanced_cluster_is_an_audit_warning() {
+    let instances = vec!["orcl1", "orcl1", "orcl1", "orcl2"];
+    let double = OracleDouble::new(ModelOptions { instances, ..ModelOptions::default() });
+    let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let (record, _) = double.run_operations(20, &["run.sessions_per_schema=12"]);
+    let (sessions, _) = instances_of(&record);
+    assert!(sessions[0].1 > sessions[1].1, "{sessions:?}");
+    let check = find_check(&record, "instance_balance");
+    assert_eq!(check["status"], "warn", "{check:#}");
+    assert!(check["detail"].as_str().unwrap().contains("an unbalanced cluster"), "{check:#}");
+}
+
+#[test]
+fn database_of_one_instance_has_no_load_per_instance() {
+    let double = OracleDouble::loaded();
+    let (record, _) = double.run_operations(10, &["run.sessions_per_schema=2"]);
+    assert!(record["targets"][0].get("instances").is_none(), "{:#}", record["targets"][0]);
+    assert!(!double.desk.dyno(&["show"]).out.contains("load per instance"));
+}
+
+#[test]
+fn oracle_ramp_and_counted_events_are_shown() {
+    let double = OracleDouble::loaded();
+    let short = ["run.time=1s", "run.warmup=0s", "workload.update_pct=50", "sweep.sessions=1,2"];
+    let sweep = double.run_dyno(&[&["sweep"], &ROWS[..], &with_sets(&short)].concat());
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    for shown in [&sweep.out, &double.desk.dyno(&["show", "last~1", "last"]).out] {
+        assert!(shown.contains("processors, throughput and buffer reads"), "{shown}");
+        assert!(shown.contains("physical reads and writes") && shown.contains("redo"), "{shown}");
+    }
+    let show = double.desk.dyno(&["show"]).out;
+    for words in ["per transaction", "hard parses", "top timed event", "DB CPU", "distribution of waits"] {
+        assert!(show.contains(words), "{words}: {show}");
+    }
+    let is_sync = |line: &&str| line.trim_start().starts_with("log file sync") && line.contains("Commit");
+    let sync = show.lines().find(is_sync).unwrap_or_else(|| panic!("{show}"));
+    let waits: u64 = sync.split_whitespace().nth(3).unwrap().replace(',', "").parse().unwrap();
+    assert!(waits > 0, "{sync}");
+    let markdown = double.desk.dyno(&["report", "last~1", "last", "--format", "md"]).out;
+    assert!(
+        markdown.contains("| DB CPU |") && markdown.contains("### Physical reads and writes"),
+        "{markdown}"
+    );
 }
 
 #[test]
@@ -483,7 +562,7 @@ fn acceptance_completes_and_fails_only_where_the_model_lacks_support() {
                 "types" | "errors" => {
                     let findings = step["findings"].to_string();
                     assert!(
-                        findings.contains("the model knows no such statement: ALTER TABLE"),
+                        findings.contains("the model knows no such statement: CREATE TABLE"),
                         "{findings}"
                     );
                 }
@@ -494,4 +573,30 @@ fn acceptance_completes_and_fails_only_where_the_model_lacks_support() {
         let drop = double.run_dyno(&["drop", "--yes"]);
         assert!(drop.err.contains("nothing"), "{drop:#?}");
     }
+}
+
+#[test]
+fn a_recorded_acceptance_becomes_a_server_of_the_tests() {
+    let first = OracleDouble::new(ModelOptions::default());
+    first.model.set_counts_empty_commits(true);
+    let accepted = first.run_dyno(&["check", "--accept", "--record", "accept.json"]);
+    assert_eq!(accepted.code, 1, "{accepted:#?}");
+    let file = std::fs::read_to_string(first.desk.file("accept.json")).unwrap();
+    let mut record: Value = serde_json::from_str(&file).unwrap();
+    // As another user's server would have it.
+    record["targets"][0]["version"] = "19.3.0.0.0 Standard Edition 2".into();
+    record["targets"][0]["settings"]["cpu_count"] = "7".into();
+    record["targets"][0]["settings"]["filesystemio_options"] = "none".into();
+    let recorded = Some(RecordedServer::parse(&record.to_string()).unwrap());
+    let double = OracleDouble::new(ModelOptions { recorded, ..ModelOptions::default() });
+    let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let (run, _) = double.run_operations(20, &[]);
+    let target = &run["targets"][0];
+    assert_eq!(target["version"], "19.3.0.0.0 Standard Edition 2");
+    assert_eq!(
+        (&target["settings"]["cpu_count"], &target["counting"]["empty_commits"]),
+        (&"7".into(), &true.into())
+    );
+    assert!(RecordedServer::parse("{}").is_err());
 }

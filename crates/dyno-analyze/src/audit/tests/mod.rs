@@ -5,6 +5,7 @@ mod concentrated;
 mod counting;
 mod counts;
 mod database_report;
+mod empty_commits;
 mod few;
 mod nothing;
 mod physical;
@@ -181,9 +182,9 @@ fn run_without_window_is_not_judged_by_window_checks() {
     assert_eq!(record.status, Status::Failed);
     assert_eq!(record.reasons, ["the server is gone"]);
     assert_eq!(
-        record.audit.len() + 3,
+        record.audit.len() + 4,
         check_names().count(),
-        "all but those of driver hosts, of machines elsewhere, and of a database report"
+        "all but those of driver hosts, of machines elsewhere, of instances, and of a database report"
     );
     assert_eq!(find(&record, "commits").detail, "the run ended before its window began");
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use dyno_plan::{Rate, TimeSpan};
 use dyno_record::window::{HotOps, ThinkTime, WorkCounts};
 use dyno_record::{
-    BlocksPerReadRequest, BulkLoadResult, ClockFit, Expected, Fleet, FleetHost, HostReading, InvariantResult,
-    Learned, Mean, Observed, WorkloadFacts,
+    BlocksPerReadRequest, BulkLoadResult, ClockFit, Expected, Fleet, FleetHost, HostReading, InstanceLoad,
+    InvariantResult, Learned, Mean, Observed, WorkloadFacts,
 };
 
 use super::concentrated::churned;
@@ -110,6 +110,9 @@ fn distributed() -> RunRecord {
             ..FleetHost::default()
         };
         record.fleet = Some(Fleet { hosts: vec![host("c1"), host("c2")], ..Fleet::default() });
+        record.targets[0].instances = ["orcl1", "orcl2"]
+            .map(|name| InstanceLoad { instance: Some(name.into()), sessions: 2, ..InstanceLoad::default() })
+            .to_vec();
         let reading = HostReading { after_s: 0.0, bound_s: 0.001, took_s: 0.001 };
         let observed =
             Observed { begin: Some(reading), end: Some(reading), readings: (10, 0), ..Observed::default() };
@@ -157,6 +160,7 @@ const OF_OTHER_WITNESSES: &[&str] = &[
     "data",
     "gate_skew",
     "hosts",
+    "instance_balance",
     "invariants",
     "littles_law",
     "loaded",

@@ -93,6 +93,7 @@ fn missing_duplicate_and_foreign_rows_are_counted() {
         compressible: 0,
         seed: 1,
         secondary: false,
+        copied: false,
     };
     let mut seen_rows = seen(&spec);
     for (schema, key) in [(1, 1), (1, 40), (2, 1), (2, 40)] {

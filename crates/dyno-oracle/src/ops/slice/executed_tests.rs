@@ -153,7 +153,16 @@ fn literal(bytes: &[u8]) -> String {
 
 fn spec() -> DataSpec {
     let (rows, scan_rows) = (ROWS, SCAN_ROWS);
-    DataSpec { schemas: 1, rows, scan_rows, block_size: 8_192, compressible: 0, seed: 1, secondary: true }
+    DataSpec {
+        schemas: 1,
+        rows,
+        scan_rows,
+        block_size: 8_192,
+        compressible: 0,
+        seed: 1,
+        secondary: true,
+        copied: false,
+    }
 }
 
 #[test]

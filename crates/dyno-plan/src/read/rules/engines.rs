@@ -59,6 +59,14 @@ pub(super) fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'
     Some((format!("{} has neither AWR nor STATSPACK", engine.name), "write awr = \"off\", or omit it"))
 }
 
+pub(super) fn copied_schemas_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let is_copied = plan.data.copy_schemas && plan.data.schemas > 1;
+    let engine = engine_that(plan, engines, |engine| is_copied && !engine.copies_schemas)?;
+    let able: Vec<&str> = engines.0.iter().filter(|one| one.copies_schemas).map(|one| one.product).collect();
+    let problem = format!("{} cannot copy schemas inside the database; {} can", engine.name, or(&able));
+    Some((problem, "write copy_schemas = false, or omit it: Dyno then sends the rows of every schema"))
+}
+
 pub(super) fn host_of_embedded(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
     let engine = engine_that(plan, engines, |engine| {
         plan.observe.host == ObservedHost::Driver && !engine.is_server()

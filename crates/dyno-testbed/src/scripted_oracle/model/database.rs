@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::recognition::{self, TableStatement};
 use super::state::{ModelFaults, ModelState};
 use super::statistics::Statistic;
+use crate::scripted_oracle::{RecordedServer, UserTables};
 use crate::{ScriptedAnswer, ScriptedCall, ScriptedRelease};
 
 /// A test's answers to its own statements; absent for an unknown statement.
@@ -37,6 +38,13 @@ pub struct ModelOptions {
     pub faults: ModelFaults,
     /// Answers that take precedence, for statements that the model cannot know.
     pub taught: Option<Box<TaughtAnswers>>,
+    /// The instances of a cluster, to which sessions log on in turn; a name may be repeated. Empty for one
+    /// instance.
+    pub instances: Vec<&'static str>,
+    /// A server whose version and settings it reports.
+    pub recorded: Option<RecordedServer>,
+    /// Executes the statements that the model does not know.
+    pub user_tables: Option<UserTables>,
 }
 
 /// A database with one user in a container. It starts empty.
@@ -47,17 +55,26 @@ pub struct ModelDatabase {
     /// Statements on test tables seen so far, by text; `None` for any other statement.
     recognized: Mutex<HashMap<String, Option<TableStatement>>>,
     pub(super) taught: Option<Box<TaughtAnswers>>,
+    pub(super) instances: Vec<&'static str>,
+    pub(super) user_tables: Option<UserTables>,
+    pub(super) recorded: Option<RecordedServer>,
     pub(super) release: ScriptedRelease,
 }
 
 impl ModelDatabase {
     /// Creates a database without tables and sessions.
     pub fn new(options: ModelOptions) -> Self {
+        let mut state = ModelState::new(options.faults);
+        state.counts_empty_commits =
+            options.recorded.as_ref().is_some_and(RecordedServer::counts_empty_commits);
         Self {
-            state: Mutex::new(ModelState::new(options.faults)),
+            state: Mutex::new(state),
             released: Condvar::new(),
             recognized: Mutex::default(),
             taught: options.taught,
+            instances: options.instances,
+            user_tables: options.user_tables,
+            recorded: options.recorded,
             release: options.release,
         }
     }
@@ -65,6 +82,11 @@ impl ModelDatabase {
     /// Sets the faults that it injects from now on.
     pub fn set_faults(&self, faults: ModelFaults) {
         self.state().faults = faults;
+    }
+
+    /// Sets whether it counts commits of sessions that have changed nothing; at first it does not.
+    pub fn set_counts_empty_commits(&self, counts: bool) {
+        self.state().counts_empty_commits = counts;
     }
 
     /// Work of sessions whose actions begin with `action`: `session ` for those of a run, `observer`, `load`.

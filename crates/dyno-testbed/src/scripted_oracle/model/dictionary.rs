@@ -35,6 +35,10 @@ impl ModelDatabase {
         }
         if begins("BEGIN DBMS_STATS.GATHER_TABLE_STATS(") {
             let name = text_of(binds.first());
+            if name.is_empty() {
+                // The name is in the text: it is a table of the user's own.
+                return None;
+            }
             return Some(if state.catalog.rows(name).is_some() {
                 ScriptedAnswer::Done
             } else {
@@ -71,7 +75,15 @@ impl ModelDatabase {
     }
 
     /// Answers a query on the dictionary; absent for any other statement.
-    pub(super) fn look_up(&self, words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAnswer> {
+    pub(super) fn look_up(
+        &self,
+        session: u64,
+        words: &str,
+        binds: &[ScriptedValue],
+    ) -> Option<ScriptedAnswer> {
+        if let Some(answer) = self.look_up_user_object(session, words, text_of(binds.first())) {
+            return Some(answer);
+        }
         let says = |part: &str| words.contains(part);
         let state = self.state();
         let tables = || state.catalog.tables.iter();
@@ -124,12 +136,32 @@ impl ModelDatabase {
     }
 }
 
+impl ModelDatabase {
+    /// Answers a query for a table or index of the user's own; absent if it is none.
+    fn look_up_user_object(&self, session: u64, words: &str, name: &str) -> Option<ScriptedAnswer> {
+        let tables = self.user_tables.as_ref()?;
+        if words.contains("FROM user_tables t WHERE t.table_name = UPPER(:object_name)") {
+            let bytes = tables.table_bytes(session, name)?;
+            return Some(rows(&["bytes"], vec![vec![int(bytes)]]));
+        }
+        let is_found = words.contains("FROM user_indexes i WHERE i.index_name = UPPER(")
+            && tables.has_index(session, name);
+        is_found.then(|| rows(&["bytes"], vec![vec![ScriptedValue::Null]]))
+    }
+}
+
+/// Whether it is a table of Dyno's block data or a note about it.
+fn is_test_table(name: &str) -> bool {
+    let is_note = NOTES.iter().any(|(note, _)| *note == name);
+    is_note || ["DYNO_ROWS_", "DYNO_SCAN_"].iter().any(|kind| name.starts_with(kind))
+}
+
 fn define_table(state: &mut ModelState, words: &str) -> Option<ScriptedAnswer> {
     let moment = dictionary_moment();
     let answer_if =
         |is_done: bool, refusal: ScriptedAnswer| Some(if is_done { ScriptedAnswer::Done } else { refusal });
-    if words.starts_with("CREATE TABLE dyno_") {
-        let name = name_after(words, "CREATE TABLE ")?;
+    if words.starts_with("CREATE TABLE ") {
+        let name = name_after(words, "CREATE TABLE ").filter(|name| is_test_table(name))?;
         let refusal = ScriptedAnswer::Refused(955, "ORA-00955: name is already used by an existing object\n");
         return answer_if(state.catalog.create_table(&name, words, &moment), refusal);
     }
@@ -139,7 +171,7 @@ fn define_table(state: &mut ModelState, words: &str) -> Option<ScriptedAnswer> {
         return answer_if(state.catalog.create_index(name, &table, column, &moment), no_table(&table));
     }
     if words.starts_with("DROP TABLE ") {
-        let name = name_after(words, "DROP TABLE ")?;
+        let name = name_after(words, "DROP TABLE ").filter(|name| is_test_table(name))?;
         return answer_if(state.catalog.tables.remove(&name).is_some(), no_table(&name));
     }
     if words.starts_with("COMMENT ON TABLE dyno_") {

@@ -3,6 +3,7 @@
 use super::answers::{int, number, rows, text};
 use super::dictionary::FREE_BYTES;
 use super::views::CONTAINER;
+use crate::scripted_oracle::RecordedServer;
 use crate::{ScriptedAnswer, ScriptedRelease, ScriptedValue};
 
 /// Names and values of settings; a setting without a value is not set.
@@ -32,17 +33,23 @@ const SETTINGS: [(&str, Option<&str>); 22] = [
 ];
 
 /// Start time of the model's instance that clients see.
-const STARTED: &str = "2026-01-01T00:00:00";
+pub(super) const STARTED: &str = "2026-01-01T00:00:00";
 
 /// Answers a query about the database itself; absent for any other statement.
-pub(super) fn answer(release: ScriptedRelease, session: u64, words: &str) -> Option<ScriptedAnswer> {
+pub(super) fn answer(
+    release: ScriptedRelease,
+    recorded: Option<&RecordedServer>,
+    session: u64,
+    words: &str,
+) -> Option<ScriptedAnswer> {
     let (begins, says) = (|start: &str| words.starts_with(start), |part: &str| words.contains(part));
     let texts = |columns: &[&'static str], values: &[&str]| {
         rows(columns, vec![values.iter().map(|value| text(*value)).collect()])
     };
     let no_rows = |column: &'static str| rows(&[column], Vec::new());
     let setting = |(name, value): &(&str, Option<&str>)| {
-        vec![text(*name), value.map_or(ScriptedValue::Null, text), text("TRUE")]
+        let recorded = recorded.and_then(|recorded| recorded.setting(name));
+        vec![text(*name), recorded.or(*value).map_or(ScriptedValue::Null, text), text("TRUE")]
     };
     Some(if begins("ALTER SESSION SET NLS_") || begins("DECLARE long_text VARCHAR2(32767)") {
         ScriptedAnswer::Done
@@ -77,14 +84,12 @@ pub(super) fn answer(release: ScriptedRelease, session: u64, words: &str) -> Opt
                 "Oracle Database 23ai Model Edition Release 23.0.0.0.0 - Test double\nVersion 23.9.0.0.0"
             }
         };
-        texts(&["BANNER_FULL"], &[banner])
+        let recorded = recorded.map(RecordedServer::banner);
+        texts(&["BANNER_FULL"], &[recorded.as_deref().unwrap_or(banner)])
     } else if says("FROM v$parameter WHERE name = 'control_management_pack_access'") {
         texts(&["VALUE"], &["NONE"])
     } else if says("FROM v$parameter") {
         rows(&["NAME", "VALUE", "ISDEFAULT"], SETTINGS.iter().map(setting).collect())
-    } else if says("FROM v$instance") || says("FROM gv$instance") {
-        let values = vec![int(1), text("orcl1"), text("model"), text(STARTED), text("OPEN")];
-        rows(&["number", "INSTANCE_NAME", "HOST_NAME", "STARTED", "STATUS"], vec![values])
     } else if says("FROM v$database") {
         let columns =
             ["LOG_MODE", "FORCE_LOGGING", "OPEN_MODE", "DATABASE_ROLE", "PROTECTION_MODE", "FLASHBACK_ON"];

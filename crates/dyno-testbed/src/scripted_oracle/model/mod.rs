@@ -9,7 +9,7 @@
 //! - [`state`] holds sessions, transactions and user locks, [`statistics`] their counters;
 //! - [`recognition`] identifies a statement by its text, [`slice_text`] a block of operations;
 //! - [`statements`] and [`slices`] execute them through [`operations`] on rows; [`surveys`] reads tables
-//!   outside of operations;
+//!   outside of operations, [`copies`] copies one into another;
 //! - [`dictionary`], [`views`], [`facts`] and [`probes`] answer everything else.
 //!
 //! **What it counts.** Each row read counts one logical read, plus two for an index lookup, or plus one for a
@@ -21,6 +21,8 @@
 mod answers;
 mod catalog;
 mod clock;
+mod cluster;
+mod copies;
 mod database;
 mod dictionary;
 mod facts;
@@ -39,6 +41,7 @@ mod views;
 
 use std::time::Instant;
 
+use super::user_tables::Executed;
 use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, SessionLabels};
 
 use database::in_single_spaces;
@@ -50,29 +53,44 @@ use statistics::Statistic;
 impl ModelDatabase {
     /// Answers a statement that does not concern test tables.
     fn answer(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
+        self.answer_of_model(session, call)
+            .or_else(|| self.use_user_tables(session, call))
+            .unwrap_or_else(|| answers::unknown(&in_single_spaces(call.sql)))
+    }
+
+    /// As [`Self::answer`]; absent for a statement that the model does not know.
+    fn answer_of_model(&self, session: u64, call: ScriptedCall<'_>) -> Option<ScriptedAnswer> {
         let words = in_single_spaces(call.sql);
         let binds = call.executions.first().map_or(&[][..], Vec::as_slice);
         if let Some(way) = commit_way_set(&words) {
             self.state().session(session).commit_way = way;
-            return ScriptedAnswer::Done;
+            return Some(ScriptedAnswer::Done);
         }
         if words.starts_with("SET TRANSACTION ISOLATION LEVEL ") || words == "SET TRANSACTION READ ONLY" {
-            return ScriptedAnswer::Done;
+            return Some(self.use_user_tables(session, call).unwrap_or(ScriptedAnswer::Done));
         }
         if let Some(statement) = words.strip_prefix("EXPLAIN PLAN FOR ") {
             self.state().session(session).explained = statement.to_owned();
-            return ScriptedAnswer::Done;
+            return Some(ScriptedAnswer::Done);
         }
         if words == "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)" {
-            return plan_shown(&self.state().session(session).explained);
+            return Some(plan_shown(&self.state().session(session).explained));
         }
-        facts::answer(self.release, session, &words)
+        self.list_instances(session, &words)
+            .or_else(|| facts::answer(self.release, self.recorded.as_ref(), session, &words))
             .or_else(|| self.view(session, &words, binds))
             .or_else(|| self.survey(session, &words, binds))
             .or_else(|| self.define(session, &words, binds))
-            .or_else(|| self.look_up(&words, binds))
+            .or_else(|| self.look_up(session, &words, binds))
             .or_else(|| probes::answer(&words, binds))
-            .unwrap_or_else(|| answers::unknown(&words))
+    }
+
+    /// Lets the user's tables answer, if there are any.
+    fn use_user_tables(&self, session: u64, call: ScriptedCall<'_>) -> Option<ScriptedAnswer> {
+        let Executed { answer, has_changes } =
+            self.user_tables.as_ref()?.execute(session, call.sql, call.executions);
+        self.state().session(session).has_other_changes |= has_changes;
+        Some(answer)
     }
 }
 
@@ -92,6 +110,10 @@ fn commit_way_set(words: &str) -> Option<CommitWay> {
 impl ScriptedDatabase for ModelDatabase {
     fn log_on(&self) -> u64 {
         self.state().log_on()
+    }
+
+    fn instance(&self, session: u64) -> &'static str {
+        self.instance_of(session)
     }
 
     fn count_request(&self, session: u64) {
@@ -116,7 +138,11 @@ impl ScriptedDatabase for ModelDatabase {
             Some(statement) => self.describe_statement(&statement),
             // A statement other than a query has no columns and must not be executed.
             None if !call.sql.trim_start().starts_with("SELECT") => ScriptedAnswer::Done,
-            None => self.answer(session, call),
+            None => match (self.answer_of_model(session, call), &self.user_tables) {
+                (Some(answer), _) => answer,
+                (None, Some(tables)) => tables.describe(session, call.sql),
+                (None, None) => answers::unknown(&in_single_spaces(call.sql)),
+            },
         }
     }
 
@@ -145,6 +171,9 @@ impl ScriptedDatabase for ModelDatabase {
     }
 
     fn end_transaction(&self, session: u64, commits: bool) {
+        if let Some(tables) = &self.user_tables {
+            tables.end_transaction(session, commits);
+        }
         let mut state = self.state();
         let way = state.session(session).commit_way;
         let ending = if commits { TransactionEnding::Commit(way) } else { TransactionEnding::Rollback };
@@ -155,6 +184,9 @@ impl ScriptedDatabase for ModelDatabase {
     }
 
     fn log_off(&self, session: u64) {
+        if let Some(tables) = &self.user_tables {
+            tables.log_off(session);
+        }
         self.state().log_off(session);
         self.released.notify_all();
     }

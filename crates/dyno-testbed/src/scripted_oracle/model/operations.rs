@@ -15,9 +15,9 @@ use crate::ScriptedAnswer;
 /// Index blocks read per lookup.
 const INDEX_BLOCKS: u64 = 2;
 /// Redo bytes of a changed row besides its new values, and of an index entry.
-const ROW_REDO_BYTES: u64 = 160;
+pub(super) const ROW_REDO_BYTES: u64 = 160;
 /// The block that lists a table's blocks.
-const SEGMENT_HEADER: u64 = 1;
+pub(super) const SEGMENT_HEADER: u64 = 1;
 
 /// Result of an operation, or its error.
 pub(super) type OperationResult<T> = Result<T, ScriptedAnswer>;
@@ -25,7 +25,7 @@ pub(super) type OperationResult<T> = Result<T, ScriptedAnswer>;
 impl ModelDatabase {
     /// Waits until no other session has an open transaction that changed rows of a range, and returns the
     /// state.
-    fn lock_rows(
+    pub(super) fn lock_rows(
         &self,
         session: u64,
         table: &str,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::answers::name_after;
+use super::copies::{self, CopyStatement};
 use super::slice_text::{Slice, columns_set, is_slice};
 
 /// What a statement does to its table.
@@ -17,6 +18,8 @@ pub(super) enum Deed {
     /// Sets these columns in a range of rows.
     Update(Vec<usize>),
     Insert,
+    /// Copies all rows of another table.
+    Copy(CopyStatement),
     Delete,
     /// Deletes rows that sessions left behind.
     SweepUp,
@@ -67,6 +70,8 @@ pub(super) fn recognize(words: &str) -> Option<TableStatement> {
         || begins("BEGIN INSERT INTO dyno_")
     {
         return on_table(&named("INTO dyno_")?, Deed::Insert, commits);
+    } else if begins(copies::BEGIN) {
+        return on_table(&named("INTO dyno_")?, Deed::Copy(CopyStatement::of(words)?), false);
     } else if (begins("DELETE /*+ INDEX(t") || begins("BEGIN DELETE /*+ INDEX(t")) && says("custid = :key") {
         Deed::Delete
     } else if begins("DELETE /*+ INDEX(t") && says("ROWNUM <= :most") {

@@ -46,6 +46,8 @@ pub(super) struct ModelSession {
     pub(super) statistics: Statistics,
     /// Rows changed by its transaction, by table and key.
     pub(super) changed: Vec<(Arc<str>, i64)>,
+    /// Tables into which its transaction has copied rows in one statement.
+    pub(super) appended: Vec<Arc<str>>,
     /// Whether its transaction has other changes: notes, or changes by a test's own statements.
     pub(super) has_other_changes: bool,
     /// How its separately requested commits are written.
@@ -73,6 +75,8 @@ pub(super) struct ModelState {
     /// Holders of user locks and their modes, by lock number.
     pub(super) user_locks: BTreeMap<i64, Vec<(u64, i64)>>,
     pub(super) faults: ModelFaults,
+    /// Whether a commit counts that changed nothing.
+    pub(super) counts_empty_commits: bool,
 }
 
 impl ModelState {
@@ -149,11 +153,15 @@ impl ModelState {
     /// counted.
     pub(super) fn end_transaction(&mut self, session: u64, ending: TransactionEnding) {
         if !self.in_transaction(session) {
+            if self.counts_empty_commits && matches!(ending, TransactionEnding::Commit(_)) {
+                self.statistics(session).add(Statistic::Commits, 1);
+            }
             return;
         }
         let mut commits = matches!(ending, TransactionEnding::Commit(_));
         let is_lost = commits && !self.session(session).changed.is_empty() && self.loses_this_commit();
         commits &= !is_lost;
+        self.session(session).appended.clear();
         let changed = std::mem::take(&mut self.session(session).changed);
         for (table, key) in changed {
             if let Some(rows) = self.catalog.rows_mut(&table) {

@@ -44,6 +44,7 @@ impl ModelDatabase {
         let TableStatement { table, deed, commits } = statement;
         let binds = executions.first().map_or(&[][..], Vec::as_slice);
         let bind = |place: usize| int_of(binds.get(place));
+        self.refuse_appended(session, table)?;
         let is_null = binds.first() == Some(&ScriptedValue::Null);
         Ok(match deed {
             Deed::Range | Deed::Found => number(self.read_range(session, table, bind(0), bind(1))?),
@@ -89,6 +90,7 @@ impl ModelDatabase {
                 }
                 self.changed(session, *commits, binds.len(), executions.len() as u64)
             }
+            Deed::Copy(copy) => ScriptedAnswer::Changed(self.copy_rows(session, table, copy)?),
             Deed::Delete => {
                 let deleted = self.delete_rows(session, table, bind(0)..=bind(0), 1, |_| true)?;
                 self.changed(session, *commits, binds.len(), deleted)

@@ -3,7 +3,7 @@
 
 use super::answers::{int, int_of, name_after, no_table, number, rows, text};
 use super::database::ModelDatabase;
-use super::rows::{PlacedRow, RowTable};
+use super::rows::{COLUMNS, PlacedRow, RowTable};
 use crate::{ScriptedAnswer, ScriptedValue};
 
 /// Reads a table and the number of its segment.
@@ -28,6 +28,8 @@ impl ModelDatabase {
         let (bind, above) = (int_of(binds.first()), int_of(binds.first()).saturating_add(1));
         let look: Look<'_> = if begins("SELECT /*+ FULL(t) */ COUNT(*) AS all_rows") {
             Box::new(move |rows, _| measure(rows, session))
+        } else if begins("SELECT * FROM dyno_") {
+            Box::new(move |table, _| rows(&EVERY_COLUMN, table.all(session).map(whole_row).collect()))
         } else if begins("SELECT COUNT(*) AS few") {
             Box::new(move |rows, _| number(rows.all(session).take(2).count() as u64))
         } else if says("MIN(custid) AS smallest") {
@@ -104,6 +106,17 @@ fn key(row: Option<PlacedRow<'_>>) -> ScriptedAnswer {
 /// Rows inserted by sessions and not deleted.
 fn left(table: &RowTable, session: u64, above: i64) -> impl Iterator<Item = PlacedRow<'_>> {
     table.range(session, above..=i64::MAX).filter(|(_, _, row)| row.columns[0].starts_with('u'))
+}
+
+/// The columns of a row without its secondary key. The lower-case ones are numbers.
+const EVERY_COLUMN: [&str; 2 + COLUMNS] = [
+    "custid", "ver", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12", "C13", "C14",
+    "C15", "C16", "C17", "C18", "C19", "C20",
+];
+
+fn whole_row((key, _, row): PlacedRow<'_>) -> Vec<ScriptedValue> {
+    let texts = row.columns.iter().map(|column| text(&**column));
+    [int(key), int(row.version)].into_iter().chain(texts).collect()
 }
 
 /// Key, version and all text of a row, and its position in the table's segment.

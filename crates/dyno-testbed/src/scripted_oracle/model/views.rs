@@ -1,6 +1,6 @@
 //! Answers queries on views of statistics, times, waits and sessions, and on user locks.
 
-use super::answers::{int, int_of, rows, text};
+use super::answers::{int, int_of, number, rows, text};
 use super::database::ModelDatabase;
 use super::state::{ModelSession, ModelState};
 use super::statistics::{Statistic, Statistics};
@@ -48,7 +48,10 @@ fn events(totals: &Statistics, of_instance: bool) -> Vec<(&'static str, &'static
 impl ModelDatabase {
     /// Answers a query on counters, waits and sessions; absent for any other statement.
     pub(super) fn view(&self, session: u64, words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAnswer> {
-        let is_of = |view: &str| words.contains(&format!(" FROM {view}"));
+        // GV$ of a cluster has the rows of its first instance, which counts all work.
+        let is_of = |view: &str| {
+            words.contains(&format!(" FROM {view}")) || words.contains(&format!(" FROM g{view}"))
+        };
         let mut state = self.state();
         // Either the container's own rows, or those of the whole instance.
         let of_instance = !words.contains("v$con_");
@@ -64,9 +67,22 @@ impl ModelDatabase {
             let times = vec![("DB time", all), ("DB CPU", all.saturating_sub(waits))];
             named(if has_rows { times } else { Vec::new() })
         } else if is_of("v$con_system_event") || is_of("v$system_event") {
-            let row = |(event, class, waits, us)| vec![int(0), text(event), text(class), int(waits), int(us)];
+            let row = |(event, class, waits, us): (&'static str, &'static str, u64, u64)| {
+                let is_foreground = class != "System I/O";
+                let foreground = if is_foreground { [waits, us] } else { [0, 0] };
+                let figures = [waits, us].into_iter().chain(foreground).map(int);
+                [int(0), text(event), text(class)].into_iter().chain(figures).collect()
+            };
             let listed = if has_rows { events(&totals, of_instance) } else { Vec::new() };
-            let columns = ["inst", "EVENT", "WAIT_CLASS", "total_waits", "time_waited_micro"];
+            let columns = [
+                "inst",
+                "EVENT",
+                "WAIT_CLASS",
+                "total_waits",
+                "time_waited_micro",
+                "total_waits_fg",
+                "time_waited_micro_fg",
+            ];
             rows(&columns, listed.into_iter().map(row).collect())
         } else if is_of("v$con_event_histogram_micro") || is_of("v$event_histogram_micro") {
             let of_log = |(event, _, _, _): &(&str, &str, u64, u64)| event.starts_with("log file");
@@ -83,6 +99,8 @@ impl ModelDatabase {
                 [int(0), text(name)].into_iter().chain(values.map(int)).collect::<Vec<_>>()
             };
             rows(&columns, vec![row("Data File", [0; 6]), row("Log File", log)])
+        } else if words.starts_with("SELECT s.value AS commits FROM v$sesstat s ") {
+            number(state.session(session).statistics.get(Statistic::Commits))
         } else if words.contains(" FROM v$sesstat s ") {
             let is_own = words.contains("u.action IN ('observer', 'sampler')");
             rows(&["SESSION_ID", "NAME", "value"], session_statistics(&state, is_own))

@@ -125,7 +125,7 @@ impl DescribedTable {
         let table = NewTable { name, columns, key, required_key, constraints, logged: *logged };
         words.create_table(&table).ok_or_else(|| {
             let hint = "leave logging = false out, or load a table that is logged";
-            self.fault("this engine has no table of which no log is written", hint)
+            self.fault("this engine writes a log for every table", hint)
         })
     }
 

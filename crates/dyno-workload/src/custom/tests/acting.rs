@@ -302,6 +302,7 @@ fn last_row_columns_become_values_of_later_steps() {
             transactions: 1,
             write_statements: 1,
             empty_writes: 1,
+            empty_commits: 1,
             ..Effect::default()
         }
     );

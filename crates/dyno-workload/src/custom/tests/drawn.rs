@@ -284,7 +284,7 @@ fn deck_draws_transactions_exactly_by_weight() {
 
 #[test]
 fn custom_session_state_is_small() {
-    assert!(size_of::<CustomActor>() <= 280, "{} bytes", size_of::<CustomActor>());
+    assert!(size_of::<CustomActor>() <= 288, "{} bytes", size_of::<CustomActor>());
 }
 
 proptest! {
