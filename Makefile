@@ -26,17 +26,17 @@ build:
 # With the embedded engine alone, and optimised only where a run measures: from sources it is there in a third of the time.
 demo:
 	$(CARGO) build --profile quick -p dyno --no-default-features --features sqlite
-	sh demo/demo.sh $(TARGET)/quick/dyno
+	sh scripts/demo.sh $(TARGET)/quick/dyno
 
 # Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/internals/performance.md says how to read them.
 bench: build bench-programs
-	python3 benches/run.py
+	python3 testing/benches/run.py
 
 bench-programs:
 	$(CARGO) build --release -p dyno-drive --example measuring --example bare -p dyno-sqlite --example sqlite_reads -p dyno-postgres --example postgres_waiting
 
 bench-%: build bench-programs
-	python3 benches/run.py $*
+	python3 testing/benches/run.py $*
 
 # One build compiles, lints and documents the workspace (scripts/rustc.sh); what `make check` and `make unit` do one after the other
 # would compile everything three times. Servers are fetched beside it.

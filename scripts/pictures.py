@@ -21,7 +21,7 @@ import tempfile
 import time
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "benches"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "testing/benches"))
 from shared.serve import Serve  # noqa: E402 - it lies beside the benchmarks
 
 WIDTHS = (1280, 390)

@@ -1,10 +1,10 @@
-//! Embeds the studies of `studies/` and their helper scripts in the program.
+//! Embeds the studies of `catalog/studies/` and their helper scripts in the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/studies");
     let mut text = String::new();
     let all = "/// Every ready study.\npub const READY_STUDIES: &[ReadyStudy] = &[\n";
     text.push_str(all);

@@ -1,10 +1,10 @@
-//! Embeds the folders of `suite/` with all their files in the program.
+//! Embeds the folders of `catalog/suite/` with all their files in the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suite");
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/suite");
     println!("cargo::rerun-if-changed={}", suite.display());
     let mut text = "&[\n".to_owned();
     for folder in entries(&suite).into_iter().filter(|path| path.is_dir()) {

@@ -1,4 +1,4 @@
-//! Ready plans, one for each experiment of published studies: files in `plans/` that are embedded in the program.
+//! Ready plans, one for each experiment of published studies: files in `catalog/plans/` that are embedded in the program.
 //!
 //! Embedding makes them available without the source tree.
 
@@ -16,7 +16,7 @@ pub struct Ready {
 /// Builds a list of ready plans from their names and files.
 macro_rules! ready {
     ($($name:literal),* $(,)?) => {
-        [$(Ready { name: $name, text: include_str!(concat!("../../../plans/", $name, ".toml")) }),*]
+        [$(Ready { name: $name, text: include_str!(concat!("../../../catalog/plans/", $name, ".toml")) }),*]
     };
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn plans_folder_and_readme_contain_every_built_in_plan() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/plans");
         let files =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut files: Vec<_> = files.filter(|name| name.ends_with(".toml")).collect();
@@ -93,7 +93,7 @@ mod tests {
         let mut names: Vec<_> = READY.iter().map(|ready| format!("{}.toml", ready.name)).collect();
         names.sort();
         assert_eq!(files, names);
-        let readme = include_str!("../../../plans/README.md");
+        let readme = include_str!("../../../catalog/plans/README.md");
         assert!(READY.iter().all(|ready| readme.contains(&format!("[{0}]({0}.toml)", ready.name))));
     }
 }

@@ -8,7 +8,7 @@ use crate::record::{RunRecord, SCHEMA_VERSION};
 
 /// The JSON Schema (draft 2020-12) of what [`RunRecord::to_json`] writes.
 ///
-/// The file `schema/run-record.schema.json` is a copy of it; a test keeps it current.
+/// The file `catalog/schema/run-record.schema.json` is a copy of it; a test keeps it current.
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<RunRecord>();

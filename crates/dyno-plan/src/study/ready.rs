@@ -1,4 +1,4 @@
-//! Ready studies and the helper scripts that they use: files of `studies/`, embedded in the program.
+//! Ready studies and the helper scripts that they use: files of `catalog/studies/`, embedded in the program.
 
 use crate::read::PlanFile;
 

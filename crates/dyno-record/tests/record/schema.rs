@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const BLESS: &str = "DYNO_BLESS";
 
 fn schema_file() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schema/run-record.schema.json")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../catalog/schema/run-record.schema.json")
 }
 
 fn validator() -> jsonschema::Validator {
@@ -35,7 +35,7 @@ fn checked_in_schema_is_current() {
         std::fs::write(schema_file(), &text).unwrap();
     }
     let stored = std::fs::read_to_string(schema_file()).unwrap_or_default();
-    assert!(stored == text, "schema/run-record.schema.json is not current: run the tests with {BLESS}=1");
+    assert!(stored == text, "catalog/schema/run-record.schema.json is not current: run the tests with {BLESS}=1");
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let content = match route.answers {
         Body::Json(schema) => json!({ "application/json": { "schema": schema(generator) } }),
         Body::Record => json!({ "application/json": { "schema": {
-            "type": "object", "description": "A run record: schema/run-record.schema.json."
+            "type": "object", "description": "A run record: catalog/schema/run-record.schema.json."
         } } }),
         Body::Events => {
             let schema = generator.subschema_for::<dyno_campaign::ProgressEvent>();

@@ -11,13 +11,13 @@ pub struct Example {
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// A ready workload from the folder `workloads/` with its files.
+/// A ready workload from the folder `catalog/workloads/` with its files.
 macro_rules! ready {
     ($name:literal, $about:literal, $($file:literal),* $(,)?) => {
         Example {
             name: $name,
             about: $about,
-            files: &[$(($file, include_str!(concat!("../../../../workloads/", $name, "/", $file)))),*],
+            files: &[$(($file, include_str!(concat!("../../../../catalog/workloads/", $name, "/", $file)))),*],
         }
     };
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common::{TestEnv, low_load_args, wait_until};
 
-const DASHBOARD: &str = include_str!("../../../../dashboards/dyno.json");
+const DASHBOARD: &str = include_str!("../../../../catalog/dashboards/dyno.json");
 
 fn get(address: &str, accept: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).unwrap();

@@ -124,7 +124,7 @@ pub(crate) struct Figure {
 
 /// The folder of attack files.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/attacks")
 }
 
 /// All attacks of `engine` (`postgres`), and those for every engine, sorted by name.

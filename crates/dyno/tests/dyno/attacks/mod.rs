@@ -1,4 +1,4 @@
-//! Attempts to mislead a run, one per file of `attacks/`, on real servers: the run reports it, or its figures
+//! Attempts to mislead a run, one per file of `testing/attacks/`, on real servers: the run reports it, or its figures
 //! are correct.
 //!
 //! `make attacks` runs all of them and writes a table; a few short ones run with every test.

@@ -251,7 +251,7 @@ pub fn assert_passes(record: &Value, name: &str) {
 /// Asserts that a record matches the published schema.
 pub fn assert_fits_schema(record: &Value) {
     static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-        let text = include_str!("../../../../../schema/run-record.schema.json");
+        let text = include_str!("../../../../../catalog/schema/run-record.schema.json");
         jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
     });
     let errors: Vec<_> = SCHEMA.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();

@@ -7,7 +7,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 DYNO = pathlib.Path(os.environ.get("DYNO", ROOT / "target/release/dyno"))
 EXAMPLES = DYNO.parent / "examples"
 BARE = pathlib.Path(os.environ.get("BARE", EXAMPLES / "bare"))

@@ -1,6 +1,6 @@
 """This build of the program against another one, which `BEFORE` names: operations per second and client CPU, in pairs.
 
-`BEFORE=/path/to/another/dyno python3 benches/run.py before`; with `taskset -c 0` in front, everything shares one
+`BEFORE=/path/to/another/dyno python3 testing/benches/run.py before`; with `taskset -c 0` in front, everything shares one
 processor, and what differs is what both programs and the server spend on an operation. Two per cent show with many
 short pairs only: `PAIRS=40 SECONDS_EACH=2`. `WORK=updates,reads` takes some kinds of work; `memory` is lookups on SQLite
 in memory, `load` the MB/s of loading `LOAD_MIB` of data (256).

@@ -1,4 +1,4 @@
-"""Runs benchmarks: all of them, or those named. `python3 benches/run.py [NAME...]`; QUICK=1 for a short pass."""
+"""Runs benchmarks: all of them, or those named. `python3 testing/benches/run.py [NAME...]`; QUICK=1 for a short pass."""
 
 import importlib
 import signal
