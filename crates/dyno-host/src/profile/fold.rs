@@ -184,8 +184,11 @@ impl<'a> Fold<'a> {
             ));
         }
         self.tree.prune(NODES_KEPT.min(self.tree.larger_than(self.weight / PART_MIN)));
-        let (processes, other_processes) = self.processes.largest(PROCESSES_KEPT);
-        let (symbols, other_symbols) = self.symbols.largest(SYMBOLS_KEPT);
+        let is_of_run =
+            |process: u32| matches!(self.frames.get(process).kind, CpuKind::Database | CpuKind::Dyno);
+        let (processes, other_processes) =
+            self.processes.largest(PROCESSES_KEPT, |process| is_of_run(*process));
+        let (symbols, other_symbols) = self.symbols.largest(SYMBOLS_KEPT, |(process, _)| is_of_run(*process));
         let processes = processes.into_iter().map(|(place, sum)| {
             let StackFrame { name, kind, .. } = self.frames.get(place).clone();
             ProcessShare { name, kind, samples: sum.samples, share_pct: sum.share_pct(self.weight) }

@@ -90,13 +90,47 @@ impl<K: Copy + Ord + std::hash::Hash> SampleSums<K> {
         }
     }
 
-    /// The `most` largest sums, and the sum of all others if there are any.
-    pub(super) fn largest(&self, most: usize) -> (Vec<(K, SampleSum)>, Option<SampleSum>) {
+    /// `most` of the largest sums, and the sum of all others if there are any. Three quarters are reserved for
+    /// keys that `is_preferred` accepts, so that other work on a busy host does not displace them.
+    pub(super) fn largest(
+        &self,
+        most: usize,
+        is_preferred: impl Fn(&K) -> bool,
+    ) -> (Vec<(K, SampleSum)>, Option<SampleSum>) {
+        let by_sum = |(key, sum): &(K, SampleSum)| (std::cmp::Reverse((sum.weight, sum.samples)), *key);
         let mut all: Vec<(K, SampleSum)> = self.all.iter().map(|(key, sum)| (*key, *sum)).collect();
-        all.sort_by_key(|(key, sum)| (std::cmp::Reverse((sum.weight, sum.samples)), *key));
+        all.sort_by_key(by_sum);
+        let (preferred, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(key, _)| is_preferred(key));
+        let reserved = preferred.len().min(most - most / 4);
+        let (mut kept, mut left) = (preferred, others);
+        left.extend(kept.split_off(reserved));
+        left.sort_by_key(by_sum);
         let mut rest = self.rest;
-        all.iter().skip(most).for_each(|(_, sum)| rest.add(*sum));
-        all.truncate(most);
-        (all, (rest.samples > 0).then_some(rest))
+        let free = left.len().min(most - reserved);
+        left.split_off(free).into_iter().for_each(|(_, sum)| rest.add(sum));
+        kept.extend(left);
+        kept.sort_by_key(by_sum);
+        (kept, (rest.samples > 0).then_some(rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_of_others_does_not_displace_that_of_the_run() {
+        let mut sums = SampleSums::default();
+        (0..20u32).for_each(|key| sums.add(key, 1_000 + u64::from(key)));
+        (100..110u32).for_each(|key| sums.add(key, u64::from(key)));
+        let keys = |most| {
+            let (kept, rest) = sums.largest(most, |key| *key >= 100);
+            (kept.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), rest.map_or(0, |rest| rest.samples))
+        };
+        assert_eq!(keys(8), (vec![19, 18, 109, 108, 107, 106, 105, 104], 22));
+        assert_eq!(keys(16).0[..6], [19, 18, 17, 16, 15, 14], "what is not used of the reserve is for all");
+        assert_eq!(keys(30), ((0..20).rev().chain((100..110).rev()).collect(), 0));
+        let (kept, _) = sums.largest(8, |_| false);
+        assert!(kept.iter().all(|(key, _)| *key < 20));
     }
 }

@@ -35,7 +35,10 @@ fn checked_in_schema_is_current() {
         std::fs::write(schema_file(), &text).unwrap();
     }
     let stored = std::fs::read_to_string(schema_file()).unwrap_or_default();
-    assert!(stored == text, "catalog/schema/run-record.schema.json is not current: run the tests with {BLESS}=1");
+    assert!(
+        stored == text,
+        "catalog/schema/run-record.schema.json is not current: run the tests with {BLESS}=1"
+    );
 }
 
 #[test]
