@@ -123,7 +123,7 @@ impl From<PlanError> for PlanErrors {
 
 impl PlanErrors {
     /// Adds an error, or counts it if the list is full.
-    pub(crate) fn push(&mut self, error: PlanError) {
+    pub fn push(&mut self, error: PlanError) {
         if self.errors.len() < ERRORS_MAX {
             self.errors.push(error);
         } else {
@@ -132,7 +132,7 @@ impl PlanErrors {
     }
 
     /// Sorts the errors in reading order: file, `--set`, `--target`, the plan as a whole.
-    pub(crate) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.errors.sort_by_key(|error| match &error.origin {
             Origin::File { line, column, .. } => (0, line.unwrap_or(usize::MAX), column.unwrap_or(0)),
             Origin::Set => (1, 0, 0),
@@ -143,12 +143,12 @@ impl PlanErrors {
 }
 
 /// The user's text for an error: one line, no control characters, at most 60 characters.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     crate::terminal::spelled(text, 60)
 }
 
 /// A key's name for an error, if it looks like a name; other text may be a misplaced password.
-pub(crate) fn shown_key(name: &str) -> Option<&str> {
+pub fn shown_key(name: &str) -> Option<&str> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     (!name.is_empty() && name.len() <= 60 && name.bytes().all(plain)).then_some(name)
 }

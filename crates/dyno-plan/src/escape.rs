@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode
 
 /// Decodes `%XX`; other characters stay as they are. Returns `None` for a broken escape, for a result that is not UTF-8, and
 /// for a zero byte, which would end the text early in C interfaces.
-pub(crate) fn decode(text: &str) -> Option<String> {
+pub fn decode(text: &str) -> Option<String> {
     let is_escape = |rest: &[u8]| rest.len() >= 2 && rest[..2].iter().all(u8::is_ascii_hexdigit);
     let is_whole = text.split('%').skip(1).all(|rest| is_escape(rest.as_bytes()));
     let decoded = percent_decode_str(text).decode_utf8().ok().filter(|_| is_whole)?;

@@ -7,7 +7,6 @@
 #![warn(missing_docs)]
 
 mod assignment;
-pub mod conf;
 pub mod data;
 pub mod engine;
 pub mod error;

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineSpec, Engines, UrlForm, UrlParameterWords};
-use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
+pub use crate::escape::decode;
+use crate::escape::{ADDRESS, PATH, WORD, encode};
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.

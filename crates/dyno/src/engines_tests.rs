@@ -47,7 +47,7 @@ fn plan_reference_describes_every_engine() {
 const BY_RIGHT: [&str; 6] = [
     "dyno/src/engines.rs",
     "dyno/src/commands/awr",
-    "dyno-plan/src/conf",
+    "dyno-import/src/kits",
     "dyno-testbed",
     "dyno-analyze/src/fixture.rs",
     "dyno-record/src/sample.rs",

@@ -307,7 +307,7 @@ impl PlanKeyKind {
     }
 
     /// `text` as a TOML value of this kind.
-    pub(crate) fn toml(&self, text: &str) -> String {
+    pub fn toml(&self, text: &str) -> String {
         match self {
             Self::Count(..) | Self::Number(..) | Self::Decimal(..) | Self::Flag(..) => text.to_owned(),
             Self::Seed(..) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),

@@ -139,7 +139,7 @@ pub(crate) struct ImportSlob {
     pub(crate) lenient: bool,
     /// Tool that the file belongs to [default: detected from its parameters].
     #[arg(long, value_name = "slob|pgio")]
-    pub(crate) kit: Option<dyno_plan::conf::Kit>,
+    pub(crate) kit: Option<dyno_import::kits::Kit>,
 }
 
 #[derive(Debug, Args)]

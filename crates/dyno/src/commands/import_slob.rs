@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_plan::conf::{self, ImportedPlan, ParameterMapping, ParameterNote};
+use dyno_import::kits::{self, ImportedPlan, ParameterMapping, ParameterNote};
 use dyno_plan::{PlanErrors, PlanFile};
 
 use crate::cli::{CommonArgs, ImportSlob};
@@ -26,7 +26,7 @@ pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> any
         ));
     }
     let file = PlanFile::open_configuration(&args.file)?;
-    let options = conf::KitImportOptions {
+    let options = kits::KitImportOptions {
         engines: ENGINES.specs,
         kit: args.kit,
         target,
@@ -34,7 +34,7 @@ pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> any
         sessions: args.sessions,
         lenient: args.lenient,
     };
-    let imported = conf::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
+    let imported = kits::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
     match &args.output {
         Some(path) => super::new_file::write_new(path, &imported.text, args.force, "--output")?,
         None => talk.print_raw(&imported.text)?,
@@ -54,11 +54,11 @@ pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> any
 fn hinted(
     errors: &PlanErrors,
     file: &PlanFile,
-    options: &conf::KitImportOptions,
+    options: &kits::KitImportOptions,
     talk: &Console,
 ) -> PlanErrors {
-    let lenient = conf::KitImportOptions { lenient: true, ..options.clone() };
-    if !options.lenient && conf::import(file, &lenient).is_ok() {
+    let lenient = kits::KitImportOptions { lenient: true, ..options.clone() };
+    if !options.lenient && kits::import(file, &lenient).is_ok() {
         talk.say("--lenient skips these lines; their settings keep the defaults");
     }
     errors.clone()

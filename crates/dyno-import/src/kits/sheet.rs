@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::settings::KitParameter;
-use crate::error::shown;
-use crate::keys::{self, SECTIONS};
-use crate::terminal::spelled;
+use dyno_plan::error::shown;
+use dyno_plan::keys::{self, SECTIONS};
+use dyno_plan::terminal::spelled;
 
 /// The longest comment line, in characters.
 const WIDTH: usize = 100;

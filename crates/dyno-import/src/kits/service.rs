@@ -3,7 +3,7 @@
 use super::options::KitImportOptions;
 use super::settings::{KitParameter, KitParameterReader};
 use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
-use crate::error::PlanErrorKind;
+use dyno_plan::error::PlanErrorKind;
 
 /// The URL when the file names no database. `dyno` is the ordinary user whose schema holds the tables.
 const SOMEWHERE: &str = "oracle://dyno@localhost:1521/FREEPDB1";

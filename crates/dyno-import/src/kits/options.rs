@@ -1,6 +1,6 @@
 //! Options of the import: the tool, and settings that its file does not contain.
 
-use crate::engine::Engines;
+use dyno_plan::engine::Engines;
 
 /// The tool that a file configures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Kit {
     Pgio,
 }
 
-crate::names! {
+dyno_plan::names! {
     /// Its name as shown to users: `SLOB`.
     Kit { Slob = "SLOB", Pgio = "pgio" }
 }

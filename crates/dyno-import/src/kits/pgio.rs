@@ -5,8 +5,8 @@ use super::options::KitImportOptions;
 use super::psql;
 use super::settings::KitParameterReader;
 use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
-use crate::error::PlanErrorKind;
-use crate::units::{BlocksOrBytes, Bytes};
+use dyno_plan::error::PlanErrorKind;
+use dyno_plan::units::{BlocksOrBytes, Bytes};
 
 /// PostgreSQL's block size in bytes; pgio divides table sizes by it to get rows.
 const BLOCK_SIZE: u64 = 8_192;

@@ -14,11 +14,11 @@ mod sheet;
 mod shell;
 mod slob;
 
-use crate::engine::Engines;
-use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
-use crate::lines::SourceLines;
-use crate::plan::{PLAN_VERSION, Plan};
-use crate::read::{PlanFile, PlanSource, read};
+use dyno_plan::engine::Engines;
+use dyno_plan::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+use dyno_plan::lines::SourceLines;
+use dyno_plan::plan::{PLAN_VERSION, Plan};
+use dyno_plan::read::{PlanFile, PlanSource, read};
 pub use options::{Kit, KitImportOptions};
 use settings::KitParameterReader;
 use sheet::KitPlanWriter;

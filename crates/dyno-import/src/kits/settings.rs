@@ -1,10 +1,10 @@
 //! Reads a file's parameters as typed values with their lines, and collects all errors.
 
-use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown, shown_key};
-use crate::keys::thousands;
-use crate::lines::SourceLines;
-use crate::similar::closest;
-use crate::units::{BlockCount, BlocksOrBytes, Bytes, TimeSpan};
+use dyno_plan::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown, shown_key};
+use dyno_plan::keys::thousands;
+use dyno_plan::lines::SourceLines;
+use dyno_plan::similar::closest;
+use dyno_plan::units::{BlockCount, BlocksOrBytes, Bytes, TimeSpan};
 
 use super::options::Kit;
 use super::shell;
@@ -178,8 +178,8 @@ impl<'a> KitParameterReader<'a> {
             let size = size(text)?;
             let blocks = size.blocks(Bytes(block_size)).0;
             let too_large = match size {
-                BlocksOrBytes::Blocks(BlockCount(blocks)) => blocks > crate::keys::BLOCKS_MAX,
-                BlocksOrBytes::Bytes(Bytes(bytes)) => bytes > crate::keys::TABLE_BYTES_MAX,
+                BlocksOrBytes::Blocks(BlockCount(blocks)) => blocks > dyno_plan::keys::BLOCKS_MAX,
+                BlocksOrBytes::Bytes(Bytes(bytes)) => bytes > dyno_plan::keys::TABLE_BYTES_MAX,
             };
             if blocks < least || too_large { Err("out of range") } else { Ok(size) }
         })

@@ -7,8 +7,8 @@ use super::options::KitImportOptions;
 use super::service;
 use super::settings::{KitParameter, KitParameterReader};
 use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
-use crate::error::PlanErrorKind;
-use crate::units::{BlockCount, BlocksOrBytes, Bytes};
+use dyno_plan::error::PlanErrorKind;
+use dyno_plan::units::{BlockCount, BlocksOrBytes, Bytes};
 
 /// Parameters that pgio does not have; they identify files of SLOB.
 pub(super) const ONLY: [&str; 24] = [
@@ -299,7 +299,7 @@ fn think(read: &mut KitParameterReader<'_>, sheet: &mut KitPlanWriter) {
 
 fn length(read: &mut KitParameterReader<'_>, sheet: &mut KitPlanWriter) {
     let time = read.whole("RUN_TIME", 300, (30, 720 * 3_600));
-    let loops = read.whole("WORK_LOOP", 0, (0, crate::keys::BLOCKS_MAX));
+    let loops = read.whole("WORK_LOOP", 0, (0, dyno_plan::keys::BLOCKS_MAX));
     let words = "SLOB takes its first snapshot 30 s after its sessions have begun.";
     sheet.put_bare("run.warmup", "30s");
     sheet.note("run.warmup", ParameterNote::method(words));

@@ -4,8 +4,8 @@ use super::options::KitImportOptions;
 use super::service::PASSWORD_ENV;
 use super::settings::{KitParameter, KitParameterReader};
 use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
-use crate::error::PlanErrorKind;
-use crate::url::TargetUrl;
+use dyno_plan::error::PlanErrorKind;
+use dyno_plan::url::TargetUrl;
 
 /// The parts of a connection.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -183,7 +183,7 @@ fn uri(parts: PsqlAddress, text: &str) -> Option<PsqlAddress> {
     };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=')?;
-        parameter(&mut parts, name, crate::escape::decode(value)?)?;
+        parameter(&mut parts, name, dyno_plan::url::decode(value)?)?;
     }
     Some(parts)
 }

@@ -1,11 +1,27 @@
 //! Tests of imports with realistic files.
 
+use dyno_plan::engine::{EngineSpec, UrlForm};
+use dyno_plan::plan::{AwrObserveMode, Commit, DriveMode, Length, Redo};
+use dyno_plan::units::TimeSpan;
+
 use super::*;
-use crate::engine::fixture::{ENGINES, nothing};
-use crate::plan::{AwrObserveMode, Commit, DriveMode, Length, Redo};
-use crate::units::TimeSpan;
 
 mod round_trip;
+
+/// Engines modeled on the real ones that the kits need.
+const ENGINES: Engines = Engines(&[
+    EngineSpec::plain("sqlite", UrlForm::File { write: "write sqlite:PATH" }, "sqlite:dyno.db"),
+    EngineSpec {
+        aliases: &["postgresql"],
+        commits: &[Commit::Nowait],
+        ..EngineSpec::plain("postgres", UrlForm::Server, "postgres://dyno@localhost:5432/bench")
+    },
+    EngineSpec {
+        commits: &[Commit::Nowait, Commit::Plsql],
+        awr: true,
+        ..EngineSpec::plain("oracle", UrlForm::Server, "oracle://dyno@localhost:1521/FREEPDB1")
+    },
+]);
 
 const SQLITE: &str = "sqlite:dyno.db";
 
@@ -46,7 +62,7 @@ fn errors(text: &str, options: &KitImportOptions) -> Vec<String> {
 /// Whether the plan reader of this version accepts `set`.
 fn is_driven(set: &str) -> bool {
     let sets = vec![set.to_owned()];
-    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..nothing() }).is_ok()
+    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..PlanSource::of(ENGINES) }).is_ok()
 }
 
 fn seconds(seconds: u64) -> Length {
