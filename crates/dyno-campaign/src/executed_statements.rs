@@ -1,8 +1,8 @@
 //! Reads the statements that a target has executed, in the form that a workload needs.
 
 use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
+use dyno_import::statements::{Picked, StatementPickOptions, pick};
 use dyno_plan::Plan;
-use dyno_workload::custom::statements::{Picked, StatementPickOptions, pick};
 
 use crate::campaign_context::CampaignContext;
 use crate::error::Error;

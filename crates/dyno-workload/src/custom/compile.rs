@@ -16,7 +16,7 @@ use super::transaction::Transaction;
 use super::value::Number;
 
 /// The largest number of parameters in a statement.
-pub(in crate::custom) const PARAMS_MAX: usize = 256;
+pub const PARAMS_MAX: usize = 256;
 
 /// Compiles the program for `engine`.
 ///

@@ -24,11 +24,7 @@ pub struct WorkloadError {
 
 impl WorkloadError {
     /// An error of a file as a whole.
-    pub(super) fn whole(
-        file: impl Into<String>,
-        problem: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub fn whole(file: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             file: file.into(),
             place: None,
@@ -101,17 +97,23 @@ impl File {
 
 /// A text from the user: a file, or a value in one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceText {
+pub struct SourceText {
     file: Arc<File>,
     /// The byte offset in the file where it begins.
     begin: usize,
     /// Whether the file contains it literally; a text with escapes does not, so all its errors are reported
     /// at its start.
     exact: bool,
-    pub(super) letters: Arc<str>,
+    /// The text itself.
+    pub letters: Arc<str>,
 }
 
 impl SourceText {
+    /// The text of a file with this name.
+    pub fn new(file: &str, text: &str) -> Self {
+        Self::file(Arc::new(File { name: file.to_owned(), text: text.to_owned() }))
+    }
+
     /// The text of a whole file.
     pub(super) fn file(file: Arc<File>) -> Self {
         let letters = file.text.as_str().into();
@@ -126,23 +128,18 @@ impl SourceText {
     }
 
     /// The part of the text with these bytes.
-    pub(super) fn part(&self, range: std::ops::Range<usize>) -> Self {
+    pub fn part(&self, range: std::ops::Range<usize>) -> Self {
         let begin = self.begin + if self.exact { range.start } else { 0 };
         Self { file: Arc::clone(&self.file), begin, exact: self.exact, letters: self.letters[range].into() }
     }
 
     /// The text before byte `end`; places do not change.
-    pub(super) fn upto(&self, end: usize) -> Self {
+    pub fn upto(&self, end: usize) -> Self {
         self.part(0..end)
     }
 
     /// An error at byte `at` of the text.
-    pub(super) fn fault(
-        &self,
-        at: usize,
-        problem: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> WorkloadError {
+    pub fn fault(&self, at: usize, problem: impl Into<String>, hint: impl Into<String>) -> WorkloadError {
         self.file.fault(self.begin + if self.exact { at } else { 0 }, problem, hint)
     }
 }

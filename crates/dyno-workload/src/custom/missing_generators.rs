@@ -5,7 +5,7 @@ use super::names::shown;
 use super::table::{TomlItem, TomlTable};
 
 /// The key that a draft has instead of a kind of generator; its text describes the value.
-pub(super) const TODO: &str = "todo";
+pub const TODO: &str = "todo";
 
 /// Refuses an incomplete draft, with the places of all generators to define.
 pub(super) fn refuse(draw: Option<&TomlTable<'_>>) -> Result<(), WorkloadError> {

@@ -11,8 +11,8 @@
 //! | `outcome`, `safe`, `pipe`, `state`, `actor` | executing it in one session |
 //! | `example`, `embedded`, `sent_folders` | example folders, embedded workloads, and workloads from another host |
 //! | `suite` | the tests of a suite, each with a page about its workload |
-//! | `pgbench` | importing scripts of pgbench |
-//! | `statements`, `quoted`, `missing_generators` | drafting a workload from statements that a database has recorded, and finding what the user must complete |
+//! | `missing_generators` | finding what the user must complete in a draft |
+//! | `syntax` | what crates need that write workloads |
 
 mod actor;
 mod assign;
@@ -32,11 +32,9 @@ mod mixes;
 mod names;
 mod options;
 mod outcome;
-pub mod pgbench;
 mod pipe;
 mod prepare;
 mod program;
-mod quoted;
 mod read;
 mod read_transaction;
 mod safe;
@@ -45,9 +43,9 @@ mod scripts;
 mod sent_folders;
 mod sql;
 mod state;
-pub mod statements;
 mod steps;
 pub mod suite;
+pub mod syntax;
 mod table;
 mod tables;
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Names that users choose, and suggestions for unknown names.
 
+pub(super) use dyno_plan::error::shown;
+
 /// Whether `name` is valid for a statement, a generator, a number that is read, or a transaction.
-pub(super) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.len() <= 40 && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)
 }
@@ -11,7 +13,7 @@ pub(super) const NAME: &str = "a name has letters, digits and underscores, start
                                most 40 characters";
 
 /// The hint for a name that is not in `candidates`: `did you mean …?`, or the list of known names.
-pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+pub fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let candidate_names: Vec<&str> = candidates.into_iter().collect();
     match similar_name(name, &candidate_names) {
         Some(near) => format!("did you mean {near}?"),
@@ -24,10 +26,4 @@ pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
 /// short name.
 pub(super) fn similar_name<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     if name.len() > 2 { dyno_plan::similar::closest(name, candidates.iter().copied()) } else { None }
-}
-
-/// The user's text for an error: on one line, without characters that a terminal acts on, at most 60
-/// characters.
-pub(super) fn shown(text: &str) -> String {
-    dyno_plan::terminal::spelled(text, 60)
 }

@@ -14,7 +14,7 @@ use super::transaction::{BulkFill, ThinkDistribution, Transaction};
 
 /// The largest number of transactions in a workload; class numbers have 8 bits.
 const TRANSACTIONS_MAX: usize = 100;
-pub(super) const WEIGHT_MAX: i64 = 1_000_000;
+pub const WEIGHT_MAX: i64 = 1_000_000;
 const RETRIES_MAX: i64 = 1_000;
 /// Rows in one loading transaction: default and maximum.
 const PART_ROWS: i64 = 1_000;

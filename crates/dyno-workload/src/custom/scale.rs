@@ -7,7 +7,7 @@ use super::table::{TomlItem, WrittenNumber};
 use super::value::{HeldValue, Number, SessionValues};
 
 /// The name of the scale in expressions.
-pub(super) const SCALE: &str = "scale";
+pub const SCALE: &str = "scale";
 
 /// The name of the described tables' seed in expressions.
 pub(super) const DATA_SEED: &str = "data_seed";

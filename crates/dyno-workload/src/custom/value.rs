@@ -25,7 +25,7 @@ pub(super) enum HeldValue {
 
 /// A number in an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub enum Number {
     Int(i64),
     Real(f64),
 }
@@ -33,7 +33,7 @@ pub(super) enum Number {
 impl Number {
     /// 1 for true, 0 for false.
     #[inline]
-    pub(super) fn from_bool(holds: bool) -> Self {
+    pub fn from_bool(holds: bool) -> Self {
         Self::Int(holds.into())
     }
 
@@ -47,7 +47,7 @@ impl Number {
     }
 
     #[inline]
-    pub(super) fn real(self) -> f64 {
+    pub fn real(self) -> f64 {
         match self {
             Self::Int(whole) => whole as f64,
             Self::Real(broken) => broken,
@@ -56,7 +56,7 @@ impl Number {
 
     /// The whole number, truncated toward zero; saturated if it is too large.
     #[inline]
-    pub(super) fn whole(self) -> i64 {
+    pub fn whole(self) -> i64 {
         match self {
             Self::Int(whole) => whole,
             Self::Real(broken) => broken as i64,
@@ -65,7 +65,7 @@ impl Number {
 
     /// Whether it counts as true.
     #[inline]
-    pub(super) fn is_true(self) -> bool {
+    pub fn is_true(self) -> bool {
         match self {
             Self::Int(whole) => whole != 0,
             Self::Real(broken) => broken != 0.0,

@@ -2,10 +2,8 @@
 
 use std::io::Read as _;
 
+use dyno_import::pgbench::{BUILTINS, ImportedWorkload, PgbenchOptions, PgbenchScript, builtin, import};
 use dyno_plan::PlanErrors;
-use dyno_workload::custom::pgbench::{
-    BUILTINS, ImportedWorkload, PgbenchOptions, PgbenchScript, builtin, import,
-};
 
 use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportPgbench};

@@ -5,7 +5,7 @@ use crate::custom::value::Number;
 
 /// A function of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::custom) enum UnaryOp {
+pub enum UnaryOp {
     Minus,
     Not,
     Abs,
@@ -23,7 +23,7 @@ pub(in crate::custom) enum UnaryOp {
 
 /// An operator or function of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::custom) enum BinaryOp {
+pub enum BinaryOp {
     Or,
     And,
     Equal,
@@ -66,7 +66,7 @@ impl UnaryOp {
     }
 
     #[inline]
-    pub(in crate::custom) fn apply(self, x: Number) -> Number {
+    pub fn apply(self, x: Number) -> Number {
         match (self, x) {
             (Self::Not, x) => Number::from_bool(!x.is_true()),
             (Self::Int, x) => Number::Int(x.whole()),
@@ -98,7 +98,7 @@ impl BinaryOp {
 
     /// Applies it. Sums and products saturate; a division by 0 gives 0.
     #[inline]
-    pub(in crate::custom) fn apply(self, x: Number, y: Number) -> Number {
+    pub fn apply(self, x: Number, y: Number) -> Number {
         match (x, y) {
             (Number::Int(x), Number::Int(y)) => self.apply_int(x, y),
             (x, y) => self.apply_real(x, y),

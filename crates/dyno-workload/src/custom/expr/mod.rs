@@ -10,13 +10,13 @@ mod syntax;
 
 use super::value::Number;
 
-pub(super) use functions::{BinaryOp, UnaryOp};
+pub use functions::{BinaryOp, UnaryOp};
 pub(super) use inputs::{ExprContext, ExprSeed};
 pub(super) use parse::parse;
-pub(super) use random::RandomFunction;
+pub use random::RandomFunction;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Expr {
+pub enum Expr {
     Is(Number),
     /// The value in a slot.
     Slot(u16),
@@ -34,7 +34,7 @@ pub(super) enum Expr {
 
 impl Expr {
     /// Whether it draws a random number.
-    pub(super) fn is_random(&self) -> bool {
+    pub fn is_random(&self) -> bool {
         match self {
             Self::Is(_) | Self::Slot(_) => false,
             Self::Of(_, of) => of.is_random(),
@@ -91,7 +91,7 @@ impl Expr {
     }
 
     /// The slots that it reads.
-    pub(super) fn slots(&self) -> Vec<u16> {
+    pub fn slots(&self) -> Vec<u16> {
         match self {
             Self::Slot(slot) => vec![*slot],
             other => other.parts().into_iter().flat_map(Self::slots).collect(),

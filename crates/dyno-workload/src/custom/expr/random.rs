@@ -9,7 +9,7 @@ use crate::draw::{Zipf, uniform};
 
 /// A distribution of whole numbers between two limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::custom) enum RandomFunction {
+pub enum RandomFunction {
     /// All numbers with the same probability.
     Uniform,
     /// Density e^(−bend · x), with the range mapped to 0 to 1.

@@ -9,7 +9,7 @@ use crate::custom::names::shown;
 
 /// The effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::custom) enum StatementEffect {
+pub enum StatementEffect {
     /// It returns rows and changes nothing.
     Reads,
     /// It returns rows and changes data.
@@ -26,7 +26,7 @@ pub(in crate::custom) enum StatementEffect {
 
 impl StatementEffect {
     /// Whether it may change data.
-    pub(in crate::custom) fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         !matches!(self, Self::Reads | Self::Controls)
     }
 }
@@ -66,7 +66,7 @@ pub(in crate::custom) fn created_kind(text: &SourceText, piece: &SplitStatement)
 ///
 /// # Errors
 /// The statement is not allowed in a transaction.
-pub(in crate::custom) fn classify_statement(
+pub fn classify_statement(
     text: &SourceText,
     piece: &SplitStatement,
 ) -> Result<StatementEffect, WorkloadError> {

@@ -9,7 +9,7 @@ use dyno_engine::executed_statements::PlaceholderStyle;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::custom) enum SqlTokenKind {
+pub enum SqlTokenKind {
     /// A name or keyword without quotation marks.
     Word,
     /// A string or quoted name.
@@ -34,17 +34,17 @@ pub(in crate::custom) enum SqlTokenKind {
 
 /// A token with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::custom) struct SqlToken {
-    pub(in crate::custom) kind: SqlTokenKind,
-    pub(in crate::custom) at: Range<usize>,
+pub struct SqlToken {
+    pub kind: SqlTokenKind,
+    pub at: Range<usize>,
 }
 
 /// An unreadable text with its place.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::custom) struct SqlSyntaxError {
-    pub(in crate::custom) at: usize,
-    pub(in crate::custom) problem: &'static str,
-    pub(in crate::custom) hint: &'static str,
+pub struct SqlSyntaxError {
+    pub at: usize,
+    pub problem: &'static str,
+    pub hint: &'static str,
 }
 
 fn syntax_error(at: usize, problem: &'static str, hint: &'static str) -> SqlSyntaxError {
@@ -63,10 +63,7 @@ pub(super) struct Lexer<'a> {
 ///
 /// # Errors
 /// A quote or comment has no end, or engines would read it differently.
-pub(in crate::custom) fn tokens_of_server(
-    text: &str,
-    marks: PlaceholderStyle,
-) -> Result<Vec<SqlToken>, SqlSyntaxError> {
+pub fn tokens_of_server(text: &str, marks: PlaceholderStyle) -> Result<Vec<SqlToken>, SqlSyntaxError> {
     let mut lexer = Lexer { marks: Some(marks), ..Lexer::new(text) };
     let mut all = Vec::new();
     while let Some(token) = lexer.next()? {

@@ -7,7 +7,9 @@ mod split;
 mod step;
 
 pub(super) use changes::touched_objects;
-pub(super) use effect::{StatementEffect, classify_statement, created_kind};
-pub(super) use lex::{SqlToken, SqlTokenKind, tokens_of_server};
-pub(super) use split::{SplitStatement, single_statement, split};
-pub(super) use step::classify_step;
+pub(super) use effect::created_kind;
+pub use effect::{StatementEffect, classify_statement};
+pub use lex::{SqlSyntaxError, SqlToken, SqlTokenKind, tokens_of_server};
+pub(super) use split::split;
+pub use split::{SplitStatement, single_statement};
+pub use step::classify_step;

@@ -8,15 +8,15 @@ use crate::custom::names::{NAME, is_name, shown};
 
 /// One statement of a text.
 #[derive(Debug, Clone)]
-pub(in crate::custom) struct SplitStatement {
+pub struct SplitStatement {
     /// Its byte range, without the terminator.
-    pub(in crate::custom) at: Range<usize>,
+    pub at: Range<usize>,
     /// The name from the comment before it.
-    pub(in crate::custom) name: Option<String>,
+    pub name: Option<String>,
     /// Byte ranges of its parameters in order, with the `:`.
-    pub(in crate::custom) params: Vec<Range<usize>>,
+    pub params: Vec<Range<usize>>,
     /// Place of the first question mark, which some engines take for a parameter.
-    pub(in crate::custom) mark: Option<usize>,
+    pub mark: Option<usize>,
     /// Whether it contains other statements and ended with a semicolon.
     block: bool,
     pub(super) tokens: Vec<SqlToken>,
@@ -29,7 +29,7 @@ impl SplitStatement {
     }
 
     /// Places of its strings and quoted names.
-    pub(in crate::custom) fn quoted(&self) -> impl Iterator<Item = &Range<usize>> {
+    pub fn quoted(&self) -> impl Iterator<Item = &Range<usize>> {
         self.tokens.iter().filter(|token| token.kind == SqlTokenKind::Quoted).map(|token| &token.at)
     }
 
@@ -43,10 +43,7 @@ impl SplitStatement {
     }
 
     /// Names of its parameters within `text`.
-    pub(in crate::custom) fn names<'a>(
-        &self,
-        text: &'a SourceText,
-    ) -> impl Iterator<Item = &'a str> + use<'a, '_> {
+    pub fn names<'a>(&self, text: &'a SourceText) -> impl Iterator<Item = &'a str> + use<'a, '_> {
         self.params.iter().map(|at| &text.letters[at.start + 1..at.end])
     }
 }
@@ -96,7 +93,7 @@ pub(in crate::custom) fn split(text: &SourceText) -> Result<Vec<SplitStatement>,
 ///
 /// # Errors
 /// The same as for [`split`]; or there are none or several statements.
-pub(in crate::custom) fn single_statement(text: &SourceText) -> Result<SplitStatement, WorkloadError> {
+pub fn single_statement(text: &SourceText) -> Result<SplitStatement, WorkloadError> {
     let mut pieces = split(text)?;
     match pieces.len() {
         1 => Ok(pieces.remove(0)),

@@ -19,7 +19,7 @@ enum Step {
 ///
 /// # Errors
 /// The statement is not allowed in a transaction, or has no meaning outside one.
-pub(in crate::custom) fn classify_step(
+pub fn classify_step(
     text: &SourceText,
     piece: &SplitStatement,
     alone: bool,

@@ -7,12 +7,10 @@ mod drawn;
 mod faults;
 mod loading;
 mod orders;
-mod pgbench;
 mod rated;
 mod ready;
 mod setting;
 mod splitting;
-mod statements;
 mod suite;
 mod tried;
 

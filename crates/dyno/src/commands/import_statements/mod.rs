@@ -7,7 +7,7 @@ use std::path::Path;
 
 use dyno_campaign::Error;
 use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
-use dyno_workload::custom::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
+use dyno_import::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
 
 use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportStatements, MarkArgs};

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use dyno_engine::executed_statements::{ObservedStatement, ParameterTypes};
+use dyno_import::statements::{Picked, PickedStatement, SkipReason, SkippedStatement, WorkloadDraft};
 use dyno_report::number::{count, fixed};
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, truncate};
-use dyno_workload::custom::statements::{
-    Picked, PickedStatement, SkipReason, SkippedStatement, WorkloadDraft,
-};
 use serde_json::{Value, json};
 
 use crate::cli::ImportStatements;

@@ -1,0 +1,29 @@
+//! Drafts a workload from statements that a database has recorded.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `text` | converts a recorded text with its parameters for Dyno's own reader |
+//! | `parameter_context` | what a parameter is compared with: a column, a limit |
+//! | `repair` | replaces what servers write in place of literals and would not accept as SQL |
+//! | `sorted` | which statements are not suitable for a workload, and why |
+//! | `naming` | names of transactions and generators |
+//! | `selection` | the statements with the most load, and those that are left out |
+//! | `suggest`, `write` | the files |
+
+mod naming;
+mod parameter_context;
+mod repair;
+mod selection;
+mod sorted;
+mod suggest;
+mod text;
+mod write;
+
+pub use selection::{
+    Picked, PickedStatement, SkippedStatement, StatementParameter, StatementPickOptions, pick,
+};
+pub use sorted::SkipReason;
+pub use write::{WorkloadDraft, draft};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Writes the files of a draft.
+
+use std::fmt::Write as _;
+
+use dyno_engine::executed_statements::ParameterTypes;
+use dyno_plan::terminal::{acts, spelled};
+use dyno_workload::custom::syntax::{SCALE, TODO, WEIGHT_MAX};
+
+use super::naming::{NameRegistry, plain_name};
+use super::selection::{Picked, PickedStatement};
+use super::suggest;
+use crate::quoted::quoted;
+
+/// The largest number of foreign characters in a comment.
+const WORDS_MAX: usize = 100;
+
+/// A draft of a workload: valid for Dyno's own reader except for what the user must complete.
+#[derive(Debug, Clone)]
+pub struct WorkloadDraft {
+    /// Names and contents of its files.
+    pub files: Vec<(String, String)>,
+    /// Number of generators that the user must define.
+    pub undrawn: usize,
+    /// Whether weights are rounded, because the numbers of executions are too large.
+    pub rounded: bool,
+}
+
+/// Drafts a workload called `name` from selected statements and the types of their parameters.
+pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> WorkloadDraft {
+    let most = picked.chosen.iter().map(|one| one.calls).max().unwrap_or(0);
+    let weight_max = WEIGHT_MAX.unsigned_abs();
+    let weight = |calls: u64| match most > weight_max {
+        false => calls,
+        true => {
+            let scaled = u128::from(calls) * u128::from(weight_max) / u128::from(most);
+            u64::try_from(scaled).unwrap_or(weight_max).max(1)
+        }
+    };
+    let mut draws = NameRegistry::with_reserved(&[SCALE]);
+    let (mut drawn, mut transactions) = (String::new(), String::new());
+    let mut files = Vec::new();
+    let mut undrawn = 0;
+    for (place, one) in picked.chosen.iter().enumerate() {
+        let types = types.get(place).and_then(Option::as_ref);
+        let names = names(one, &mut draws);
+        undrawn += names.len();
+        if !names.is_empty() {
+            let _ = writeln!(drawn, "\n# {}", one.name);
+        }
+        for (at, name) in names.iter().enumerate() {
+            let type_name = types.and_then(|types| types.get(at)).map(String::as_str);
+            draw_line(one, at, name, type_name, &mut drawn);
+        }
+        let sql = format!("{};\n", one.read.named(|at| names[at].clone()));
+        let file = format!("{}.sql", one.name);
+        let sql_value = match sql.chars().any(|c| acts(c) && !matches!(c, '\n' | '\t')) {
+            // Escaped, because users view the file in a terminal.
+            true => quoted(sql.trim_end()),
+            false => {
+                files.push((file.clone(), sql));
+                quoted(&file)
+            }
+        };
+        section(one, picked, weight(one.calls), &sql_value, &mut transactions);
+    }
+    let rounded = most > weight_max;
+    let mut text = head(name, picked, undrawn, rounded);
+    if undrawn > 0 {
+        let _ = write!(text, "\n[draw]{drawn}");
+    }
+    text.push_str(&transactions);
+    files.insert(0, ("workload.toml".to_owned(), text));
+    WorkloadDraft { files, undrawn, rounded }
+}
+
+fn names(statement: &PickedStatement, draws: &mut NameRegistry) -> Vec<String> {
+    let name = |param: &super::text::Param| {
+        let column = param.column.as_deref().map(plain_name).filter(|column| !column.is_empty());
+        draws.unique_name(&format!("{}_{}", statement.name, column.as_deref().unwrap_or("value")))
+    };
+    statement.read.params.iter().map(name).collect()
+}
+
+fn draw_line(statement: &PickedStatement, at: usize, name: &str, type_name: Option<&str>, out: &mut String) {
+    let param = &statement.read.params[at];
+    let column = param.column.as_deref().map(|column| spelled(column, WORDS_MAX));
+    let several = param.several.then(|| "one of several values, whose number is not known".to_owned());
+    let hints: Vec<String> =
+        column.into_iter().chain(type_name.map(|of| spelled(of, WORDS_MAX))).chain(several).collect();
+    let todo_text = quoted(&hints.join(", "));
+    let _ = writeln!(out, "{name} = {{ {TODO} = {todo_text} }}  # such as {}", suggest::draw(type_name));
+}
+
+/// Adds a comment line; the text may be foreign.
+fn comment(out: &mut String, words: &str) {
+    let line = format!("# {}", spelled(words, 4 * WORDS_MAX));
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
+    let mut text = String::new();
+    comment(
+        &mut text,
+        &format!("Made by `dyno import-statements` of {}: a draft, to be changed.", picked.source),
+    );
+    comment(&mut text, "Literals and names in the SQL are those of the statements, and may be secrets.");
+    if undrawn > 0 {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            &format!(
+                "To do: values were taken out of the statements, {undrawn} in all. Each has a `{TODO}` below, with what is known of it: write in"
+            ),
+        );
+        comment(&mut text, "its place how it is drawn. `dyno workload check` names those that are left.");
+    }
+    let writers: Vec<&str> =
+        picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
+    if !writers.is_empty() {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            "These write, or may do so. They are run only with `writes = true`, which is yours to say:",
+        );
+        writers.iter().for_each(|writer| comment(&mut text, &format!("- {writer}")));
+    }
+    if rounded {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            "Weights are executions in proportion: the most frequent statement has 1,000,000.",
+        );
+    }
+    if !picked.notes.is_empty() {
+        comment(&mut text, "");
+        picked.notes.iter().for_each(|note| comment(&mut text, &format!("Of the source: {note}")));
+    }
+    let about = quoted(&format!("The top statements of {}", spelled(&picked.source, WORDS_MAX)));
+    let _ = writeln!(text, "\nversion = 1\nname = {}\nabout = {about}", quoted(name));
+    if !writers.is_empty() {
+        text.push_str("# writes = true\n");
+    }
+    text
+}
+
+fn section(
+    picked_statement: &PickedStatement,
+    picked: &Picked,
+    weight: u64,
+    sql_value: &str,
+    out: &mut String,
+) {
+    let mut facts = vec![format!("{} executions", picked_statement.calls)];
+    if let Some(time_s) = picked_statement.seen.time_s {
+        let share = if picked.all.1 > 0.0 {
+            format!(", {:.1} % of the time", time_s / picked.all.1 * 100.0)
+        } else {
+            String::new()
+        };
+        facts.push(format!("{:.3} ms each{share}", time_s * 1e3 / picked_statement.calls as f64));
+    }
+    let per_call = |total: Option<u64>| total.map(|total| total as f64 / picked_statement.calls as f64);
+    facts.extend(per_call(picked_statement.seen.rows).map(|rows| format!("{rows:.1} rows each")));
+    facts.extend(
+        per_call(picked_statement.seen.reads).map(|reads| format!("{reads:.1} {} each", picked.reads)),
+    );
+    out.push('\n');
+    comment(out, &format!("{}: {}", picked_statement.seen.id, facts.join(", ")));
+    picked_statement.read.notes.iter().for_each(|note| comment(out, note));
+    if picked_statement.seen.whole.is_none() {
+        comment(out, "The source does not tell whether this is the whole text.");
+    }
+    if picked_statement.read.hinted {
+        comment(out, "A hint stood before the statement; it is left out, as comments there are.");
+    }
+    let _ = writeln!(out, "[transaction.{}]\nweight = {weight}\nsql = {sql_value}", picked_statement.name);
+}
