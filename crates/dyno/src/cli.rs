@@ -6,8 +6,10 @@ mod capacity;
 #[cfg_attr(not(feature = "fleet"), path = "cli/no_fleet.rs")]
 mod fleet;
 mod health;
+mod import;
 mod levels;
 mod measuring;
+mod notation;
 mod proofs;
 mod results;
 #[cfg(feature = "serve")]
@@ -34,21 +36,23 @@ pub(crate) use fleet::{AgentAccessArgs, DriverHostArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use fleet::{AgentArgs, Collect, GROUP, Meeting, NATS};
 pub(crate) use health::Health;
+pub(crate) use import::{
+    ImportArgs, ImportCommand, ImportMetrics, ImportPgbench, ImportResults, ImportSlob, ImportStatements,
+    OldImportCommand,
+};
 pub(crate) use measuring::{AbArgs, RunArgs, SearchArgs, SoakArgs, SweepArgs};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{
-    Compare, Export, Import, ImportMetrics, ImportSlob, List, ReportArgs, ShowArgs, TrendArgs,
-};
+pub(crate) use results::{Compare, Export, List, ReportArgs, ShowArgs, TrendArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-pub(crate) use shared::{DateOrder, DecimalMark, DialectArgs, MarkArgs, Separator};
+pub(crate) use shared::MarkArgs;
 pub(crate) use study::{
     ListStudies, ReportStudy, ResumeStudy, RunStudy, StudyArgs, StudyCommand, WhichStudy,
 };
 pub(crate) use suite::{SuiteArgs, SuiteCommand, SuiteTestArgs};
 pub(crate) use verdicts::{PriceArgs, ScorecardArgs};
 pub(crate) use watch::WatchArgs;
-pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, WorkloadCommand};
+pub(crate) use workload::{CheckWorkload, WorkloadCommand};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
@@ -404,96 +408,26 @@ pub(crate) enum CliCommand {
             dyno trend tag:nightly --json"
     )]
     Trend(TrendArgs),
-    /// Import results of other tools, or the records in a report.
+    /// Import files of other tools: results, metrics, scripts, settings, statements.
     #[command(
-        after_long_help = "The file is a table with one record per line, a log of a known tool, or a report \
-            of Dyno. Each --map states the meaning of a column: COLUMN=FIELD, followed by :UNIT if it is not \
-            the field's own, and by @TARGET for one of several databases. FIELD is sessions, ops (a total), \
-            ops_per_s, rows_per_s, seconds, service_mean_us, service_p99_us, variant, tag, started_at, a key \
-            of the plan (workload.update_pct), a metric (logical_reads_per_s), any other name with a unit \
-            (tpcc_per_s:1/s), or label. Units: us ms s, 1/s blocks/s rows/s bytes/s KB/s MB/s MiB/s GB/s, %, \
-            count blocks rows bytes sessions. Columns that are not mapped are skipped; an empty cell stays \
-            absent. Without --map, the output of sysbench, pgbench, `pgbench -l`, HammerDB (TPROC-C), go-tpc \
-            (TPC-C) and BenchBase (summary.json) is recognized. Semicolons, tabs, decimal commas, grouped \
-            digits and dates are recognized if the whole table shows what they mean; ambiguous cells are \
-            refused with the option that decides. --set adds what the file does not contain: --set \
-            workload.work_unit=256 --set run.time=180s.\n\n\
+        arg_required_else_help = true,
+        override_usage = "dyno import <COMMAND>",
+        after_long_help = "Each command has examples of its own: `dyno import results --help`.\n\n\
             Examples:\n  \
-            dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
-            --set run.time=180s --set workload.work_unit=256 --tag slob --dry-run\n  \
-            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  \
-            dyno import sysbench.log --tag sysbench --product MySQL\n  \
-            dyno import report.html"
+            dyno import results sysbench.log --tag sysbench\n  \
+            dyno import metrics last rds.csv --time-zone UTC\n  \
+            dyno import pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
+            dyno import slob slob.conf --schemas 4 -o dyno.toml\n  \
+            dyno import statements --target postgres://dyno@db1/shop"
     )]
-    Import(Import),
-    /// Convert slob.conf (SLOB) or pgio.conf to a plan.
-    #[command(
-        after_long_help = "Reads the files of SLOB 2.0 to 2.5 and of pgio. The plan goes to stdout, or to \
-            the file after -o. A comment for each parameter states that its meaning is the same, what \
-            differs by design, or why a plan has no counterpart. Passwords are never copied.\n\
-            runit.sh takes schemas and sessions as arguments: give them as --schemas and --sessions.\n\n\
-            Examples:\n  \
-            dyno import-slob slob.conf --schemas 4 -o dyno.toml\n  \
-            dyno import-slob slob.conf -s 4 -t 32 --target oracle://dyno@db1:1521/ORCLPDB1 -o dyno.toml\n  \
-            dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  \
-            dyno import-slob slob.conf --json"
-    )]
-    ImportSlob(ImportSlob),
-    /// Convert pgbench scripts to a custom workload.
-    #[command(after_long_help = "Every command of a script is converted, or the script is refused with the \
-        position. Differences are printed and noted in the folder; for example, statements of a pipeline are \
-        sent one after the other. For scripts on pgbench's own tables, the workload describes these tables, \
-        so that they are loaded in bulk. The folder is an ordinary workload that you can edit.\n\n\
-        Examples:\n  \
-        dyno import-pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
-        dyno import-pgbench pay.sql@9 look.sql -D customers=1000 --into bank\n  \
-        dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \
-        dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb")]
-    ImportPgbench(ImportPgbench),
-    /// Draft a custom workload from the top statements of a database.
-    #[command(after_long_help = "The statements come from pg_stat_statements (PostgreSQL), the digests of \
-        performance_schema (MySQL, MariaDB), V$SQLSTATS (Oracle; no management pack), or the top SQL of an \
-        AWR report. Each becomes a transaction with its share of the executions. The statements contain no \
-        values: the draft has a `todo` for each, `dyno workload check` lists the remaining ones, and you \
-        define how each is drawn. Statements that a workload cannot contain are counted, with the reason.\n\
-        Texts may contain secrets: they are shown and written only with --sql-text. Nothing is executed on \
-        the target.\n\n\
-        Examples:\n  \
-        dyno import-statements --target postgres://dyno@db1/shop\n  \
-        dyno import-statements --target postgres://dyno@db1/shop --sql-text --into shop\n  \
-        dyno import-statements --target mysql://dyno@db1/shop --sql-text --into shop --top 10 --order calls\n  \
-        dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  \
-        dyno workload check shop")]
-    ImportStatements(ImportStatements),
-    /// Import a cloud provider's database metrics (CSV) for the time of a run.
-    #[command(
-        after_long_help = "For databases whose host cannot be observed, such as RDS and Aurora. The metrics \
-            are shown with the run and not used in its figures. The file has one row for each value, or one \
-            column for each metric:\n\n  \
-            time,metric,statistic,value,unit,instance,period\n  \
-            2026-11-25T08:00:00Z,CPUUtilization,Average,41.7,Percent,db1,60\n\n  \
-            Timestamp,CPUUtilization,ReadIOPS\n  \
-            2026/11/25 08:00:00,41.7,1250\n\n\
-            Only the columns time and value (or Average, Maximum, Minimum, Sum, SampleCount, p99 …) are \
-            required. Header lines with Label, Statistic, Unit and Period, as consoles export them, are \
-            recognized; an empty value is skipped. A time is the beginning of its period; a time without a \
-            time zone needs --time-zone. Figures cover only periods wholly in the run's window; other rows \
-            are counted and skipped. Importing a metric again replaces it.\n\n\
-            With the AWS command line:\n  \
-            aws cloudwatch get-metric-statistics --namespace AWS/RDS --metric-name ReadIOPS --dimensions Name=DBInstanceIdentifier,Value=db1 \\\n    \
-            --statistics Average Maximum --period 60 --start-time 2026-11-25T08:00:00Z --end-time 2026-11-25T09:00:00Z |\n    \
-            jq -r '.Label as $m | [\"time\",\"metric\",\"Average\",\"Maximum\",\"unit\"], (.Datapoints[] | [.Timestamp,$m,.Average,.Maximum,.Unit]) | @csv' > reads.csv\n\n\
-            Examples:\n  \
-            dyno import-metrics last reads.csv cpu.csv\n  \
-            dyno import-metrics sweep:last rds.csv --time-zone Europe/Berlin --period 60s\n  \
-            dyno import-metrics last --remove"
-    )]
-    ImportMetrics(ImportMetrics),
+    Import(ImportArgs),
+    #[command(flatten)]
+    OldImport(OldImportCommand),
     /// Write runs as a page with charts, a picture or a table.
     #[command(after_long_help = "Name a run by its id, a prefix of it, `last` or `last~N`; a sweep's name, \
         tag:NAME and variant:NAME stand for all their runs.\n\
-        The page needs no network and no scripts, and contains the complete records: `dyno import` reads \
-        them back.\n\n\
+        The page needs no network and no scripts, and contains the complete records: `dyno import results` \
+        reads them back.\n\n\
         Examples:\n  \
         dyno report\n  \
         dyno report last~2 last~1 last -o ramp.html\n  \

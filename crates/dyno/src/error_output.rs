@@ -14,8 +14,9 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Console) -> Exit {
         return Exit::Done;
     }
     let of_campaign = error.downcast_ref::<Error>();
-    let of_plan = match of_campaign {
-        Some(Error::Plan(errors)) => Some(errors),
+    let of_import = error.downcast_ref::<dyno_import::Error>();
+    let of_plan = match (of_campaign, of_import) {
+        (Some(Error::Plan(errors)), _) | (_, Some(dyno_import::Error::Plan(errors))) => Some(errors),
         _ => error.downcast_ref::<PlanErrors>(),
     };
     if let Some(errors) = of_plan {
@@ -27,8 +28,11 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Console) -> Exit {
         }
         return Exit::Usage;
     }
-    let exit = of_campaign.map_or(Exit::Failed, |error| error.kind().into());
-    let hint = of_campaign.map_or("", Error::hint);
+    let (exit, hint) = match (of_campaign, of_import) {
+        (Some(error), _) => (error.kind().into(), error.hint()),
+        (_, Some(error @ dyno_import::Error::Input { .. })) => (Exit::Usage, error.hint()),
+        _ => (Exit::Failed, ""),
+    };
     let mut line = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();

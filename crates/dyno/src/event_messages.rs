@@ -276,7 +276,9 @@ fn stored_elsewhere(error: &str, path: &Path, talk: &Console) {
     let path = path.display();
     talk.error(
         &format!("the record could not be stored in the repository: {error}"),
-        &format!("it was written to {path} instead; when there is room, `dyno import {path}` stores it"),
+        &format!(
+            "it was written to {path} instead; when there is room, `dyno import results {path}` stores it"
+        ),
     );
 }
 

@@ -141,7 +141,7 @@ pub(super) struct Main<'a> {
 /// The text of the file `workload.toml`.
 pub(super) fn main_file(main: &Main<'_>) -> String {
     let mut text =
-        String::from("# Made by `dyno import-pgbench`; what is written here is read, and can be changed.\n");
+        String::from("# Made by `dyno import pgbench`; what is written here is read, and can be changed.\n");
     if !main.notes.is_empty() {
         text.push_str("#\n# Not as pgbench does it:\n");
         for note in main.notes {

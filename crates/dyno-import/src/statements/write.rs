@@ -101,7 +101,7 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
     let mut text = String::new();
     comment(
         &mut text,
-        &format!("Made by `dyno import-statements` of {}: a draft, to be changed.", picked.source),
+        &format!("Made by `dyno import statements` of {}: a draft, to be changed.", picked.source),
     );
     comment(&mut text, "Literals and names in the SQL are those of the statements, and may be secrets.");
     if undrawn > 0 {

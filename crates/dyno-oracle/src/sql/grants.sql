@@ -59,7 +59,7 @@ GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO dyno;
 -- GRANT CREATE PROCEDURE TO dyno;
 -- GRANT ALTER SYSTEM TO dyno;
 
--- 8. Only for `dyno import-statements`, which reads the cursor cache. No management pack is needed. The user can then read the SQL
+-- 8. Only for `dyno import statements`, which reads the cursor cache. No management pack is needed. The user can then read the SQL
 -- text of all users:
 -- GRANT SELECT ON SYS.V_$SQLSTATS TO dyno;
 -- GRANT SELECT ON SYS.V_$SQL TO dyno;

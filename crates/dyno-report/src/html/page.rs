@@ -115,7 +115,7 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
             section id="runs" {
                 h2 { "Runs" }
                 @if frame.is_none() {
-                    p { "This page contains the complete record of every run: " code { "dyno import" } " extracts the records." }
+                    p { "This page contains the complete record of every run: " code { "dyno import results" } " extracts the records." }
                 }
                 (grid::table_of(&run_rows::heads(), "all runs", &hole))
             }

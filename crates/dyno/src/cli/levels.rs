@@ -54,6 +54,7 @@ fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error>
         let words = "the argument '--quiet' cannot be used with '--verbose'";
         return Err(command.error(ErrorKind::ArgumentConflict, words));
     }
+    cli.command = cli.command.renamed();
     Ok(cli)
 }
 

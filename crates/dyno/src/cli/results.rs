@@ -1,10 +1,10 @@
-//! Options of commands that read results (list, show, compare, trend, import, report) and of import-slob.
+//! Options of commands that read results: list, show, compare, trend, report.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{CompareRules, DateOrder, DecimalMark, DialectArgs, MarkArgs, Separator};
+use super::shared::CompareRules;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -61,85 +61,6 @@ pub(crate) struct TrendArgs {
     /// Highest probability of chance at which a change is reported.
     #[arg(long, value_name = "P", default_value_t = 0.02)]
     pub(crate) significance: f64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Import {
-    /// File to import: a table whose first line names the columns (`#` begins a comment line), or a log of a
-    /// known tool.
-    pub(crate) file: PathBuf,
-    /// Meaning of a column, `COLUMN=FIELD[:UNIT][@TARGET]`; can be repeated.
-    #[arg(long, value_name = "COLUMN=FIELD")]
-    pub(crate) map: Vec<String>,
-    #[command(flatten)]
-    pub(crate) marks: MarkArgs,
-    #[command(flatten)]
-    pub(crate) dialect: DialectArgs,
-    /// Product to which the figures belong: `Oracle`.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) product: Option<String>,
-    /// Only show what would be stored.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ImportMetrics {
-    /// The run, or several runs, with which the metrics are shown: `last`, an id, a sweep, `tag:NAME`.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: String,
-    /// Files with one row per value or one column per metric.
-    #[arg(value_name = "FILE", required_unless_present = "remove")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Separator between two cells of a row.
-    #[arg(long, value_name = "NAME", default_value = "comma")]
-    pub(crate) separator: Separator,
-    /// Decimal mark of numbers [default: a point, without thousands separators].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) decimal_mark: Option<DecimalMark>,
-    /// Order of day and month in dates such as 3/4/2026.
-    #[arg(long, value_name = "ORDER")]
-    pub(crate) date_order: Option<DateOrder>,
-    /// Time zone of times without one: UTC, +02:00, Europe/Berlin.
-    #[arg(long, value_name = "ZONE")]
-    pub(crate) time_zone: Option<String>,
-    /// Length of the period that begins at each value's time [default: from the file, else the shortest time
-    /// between two values].
-    #[arg(long, value_name = "TIME")]
-    pub(crate) period: Option<String>,
-    /// Name of the metric, if the file does not state it.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) metric: Option<String>,
-    /// Remove the metrics imported for the run.
-    #[arg(long, conflicts_with_all = ["files", "dry_run"])]
-    pub(crate) remove: bool,
-    /// Only show what would be stored.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ImportSlob {
-    /// The slob.conf or pgio.conf to convert.
-    pub(crate) file: PathBuf,
-    /// The plan file to write [default: stdout].
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Overwrite a plan that exists already.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Number of schemas: the argument of runit.sh, or its -s [default: 1; for pgio, from the file].
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) schemas: Option<u32>,
-    /// Sessions on each schema: -t of runit.sh [default: from the file].
-    #[arg(long, short = 't', visible_alias = "threads", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) sessions: Option<u32>,
-    /// Skip unknown parameters and lines that cannot be parsed, and list them, instead of refusing the file.
-    #[arg(long)]
-    pub(crate) lenient: bool,
-    /// Tool that the file belongs to [default: detected from its parameters].
-    #[arg(long, value_name = "slob|pgio")]
-    pub(crate) kit: Option<dyno_import::kits::Kit>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! Options shared by several commands.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dyno_campaign::Error;
 use dyno_campaign::compare::ComparisonSettings;
 
@@ -13,50 +13,6 @@ pub(crate) struct MarkArgs {
     /// Tag by which runs can be found with tag:NAME; can be repeated.
     #[arg(long, value_name = "NAME", value_parser = mark)]
     pub(crate) tag: Vec<String>,
-}
-
-/// Separator between two cells of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Separator {
-    Comma,
-    Semicolon,
-    Tab,
-    Pipe,
-}
-
-/// Decimal mark of numbers in a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DecimalMark {
-    /// A point, with commas between thousands: 1,034.8
-    Point,
-    /// A comma, with points between thousands: 1.034,8
-    Comma,
-}
-
-/// The order of day and month in `3/4/2026`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DateOrder {
-    /// Day first: the third of April.
-    DayMonth,
-    /// Month first: the fourth of March.
-    MonthDay,
-}
-
-/// Notation of a table where the table itself does not show it.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DialectArgs {
-    /// Separator between two cells [default: the one with which all mapped columns are found].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) separator: Option<Separator>,
-    /// Decimal mark of numbers [default: detected from the mapped columns].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) decimal_mark: Option<DecimalMark>,
-    /// Order of day and month in dates such as 3/4/2026 [default: detected from the column's dates].
-    #[arg(long, value_name = "ORDER")]
-    pub(crate) date_order: Option<DateOrder>,
-    /// Time zone of times without one: UTC, +02:00, Europe/Berlin.
-    #[arg(long, value_name = "ZONE")]
-    pub(crate) time_zone: Option<String>,
 }
 
 impl From<&MarkArgs> for dyno_campaign::RunLabels {

@@ -18,10 +18,6 @@ mod drop;
 mod export;
 mod health;
 mod import;
-mod import_metrics;
-mod import_pgbench;
-mod import_slob;
-mod import_statements;
 mod init;
 mod init_workload;
 mod list;
@@ -86,10 +82,7 @@ pub(crate) fn run(cli: &Cli, talk: &Console) -> anyhow::Result<Exit> {
         CliCommand::Compare(args) => compare::run(common, args, talk),
         CliCommand::Trend(args) => trend::run(common, args, talk),
         CliCommand::Import(args) => import::run(common, args, talk),
-        CliCommand::ImportSlob(args) => import_slob::run(common, args, talk),
-        CliCommand::ImportPgbench(args) => import_pgbench::run(common, args, talk),
-        CliCommand::ImportStatements(args) => import_statements::run(common, args, talk),
-        CliCommand::ImportMetrics(args) => import_metrics::run(common, args, talk),
+        CliCommand::OldImport(_) => unreachable!("the command line gives it its present name"),
         CliCommand::Report(args) => report::run(common, args, talk),
         CliCommand::Export(args) => export::run(common, args, talk),
         CliCommand::Drop(args) => drop::run(common, args, talk),
@@ -110,14 +103,14 @@ fn needs_plan(command: &CliCommand, common: &CommonArgs) -> bool {
         | CliCommand::Run(_)
         | CliCommand::Drop(_)
         | CliCommand::Prove(_) => true,
-        // A resumed sweep refuses all options; an import uses keys in its own way.
+        // A resumed sweep refuses all options.
         CliCommand::Sweep(_)
         | CliCommand::Search(_)
         | CliCommand::Soak(_)
         | CliCommand::Ab(_)
         | CliCommand::Suite(_)
-        | CliCommand::Watch(_)
-        | CliCommand::Import(_) => true,
+        | CliCommand::Watch(_) => true,
+        CliCommand::Import(args) => import::needs_plan(args),
         CliCommand::Init(_)
         | CliCommand::List(_)
         | CliCommand::Show(_)
@@ -129,9 +122,7 @@ fn needs_plan(command: &CliCommand, common: &CommonArgs) -> bool {
         CliCommand::Agent(_) | CliCommand::Collect(_) => false,
         CliCommand::Calibrate(_)
         | CliCommand::Study(_)
-        | CliCommand::ImportSlob(_)
-        | CliCommand::ImportMetrics(_)
-        | CliCommand::ImportPgbench(_)
+        | CliCommand::OldImport(_)
         | CliCommand::Report(_)
         | CliCommand::Export(_)
         | CliCommand::Health(_)
@@ -139,7 +130,6 @@ fn needs_plan(command: &CliCommand, common: &CommonArgs) -> bool {
         | CliCommand::Scorecard(_)
         | CliCommand::Capacity(_)
         | CliCommand::Awr(_) => false,
-        CliCommand::ImportStatements(args) => args.awr.is_none(),
         // It reads a plan if a target is named.
         CliCommand::Workload(_) => !common.target.is_empty(),
         CliCommand::Completions(_) | CliCommand::Man(_) => false,

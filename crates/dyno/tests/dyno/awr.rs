@@ -376,11 +376,11 @@ fn imported_reports_are_compared_like_runs() {
 fn import_accepts_awr_reports() {
     let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
-    let import_output = desk.dyno(&["import", "a.txt", "--tag", "x"]);
+    let import_output = desk.dyno(&["import", "results", "a.txt", "--tag", "x"]);
     assert!(import_output.code == 0 && import_output.err.contains("1 record stored"), "{import_output:#?}");
     let (_, records) = desk.json(&["show", "tag:x"]);
     assert_eq!(records["imported"]["format"], "awr");
-    assert_eq!(desk.dyno(&["import", "a.txt", "--map", "x=ops"]).code, 2);
+    assert_eq!(desk.dyno(&["import", "results", "a.txt", "--map", "x=ops"]).code, 2);
     // A record of 1970 would be first in every trend.
     desk.write("undated.txt", &TEXT.replace("Begin Snap:", "Before Snap:"));
     let undated_output = desk.dyno(&["awr", "undated.txt", "--import"]);

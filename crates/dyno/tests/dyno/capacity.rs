@@ -80,7 +80,7 @@ fn postgres_suite_capacity_is_compared_with_watch_and_reports() {
     // Reports of another database: components that are not comparable are listed, and nothing is computed for
     // them.
     desk.write("awr.txt", REPORT);
-    assert_eq!(desk.dyno(&["import", "awr.txt", "--tag", "awr"]).code, 0);
+    assert_eq!(desk.dyno(&["import", "results", "awr.txt", "--tag", "awr"]).code, 0);
     let (code, other) = desk.json(&["capacity", &suite, "tag:awr"]);
     assert_eq!(code, 0);
     for part in ["logical reads", "block reads", "read requests", "redo bandwidth", "commits"] {

@@ -21,7 +21,7 @@ const SCALING_MAPS: [&str; 8] = [
 ];
 
 fn import(desk: &TestEnv, file: &str, more: &[&str]) -> CommandOutput {
-    let output = desk.dyno(&[&["import", file][..], more].concat());
+    let output = desk.dyno(&[&["import", "results", file][..], more].concat());
     assert_eq!(output.code, 0, "{output:#?}");
     output
 }
@@ -160,11 +160,14 @@ fn usage_error_names_item_value_and_hint() {
     let desk = TestEnv::new();
     desk.write("t.csv", "a,b\n1,x\n");
     for (args, parts) in [
-        (&["import", "t.csv"][..], ["no --map", "the columns are a, b"]),
-        (&["import", "t.csv", "--map", "c=ops_per_s"], ["no column \"c\"", "its columns are a, b"]),
-        (&["import", "t.csv", "--map", "b=ops_per_s"], ["\"x\" is not a number", "line 2"]),
-        (&["import", "t.csv", "--map", "a=ops"], ["the length of the run is unknown", "run.time"]),
-        (&["import", "none.csv", "--map", "a=ops"], ["none.csv cannot be read", "hint:"]),
+        (&["import", "results", "t.csv"][..], ["no --map", "the columns are a, b"]),
+        (
+            &["import", "results", "t.csv", "--map", "c=ops_per_s"],
+            ["no column \"c\"", "its columns are a, b"],
+        ),
+        (&["import", "results", "t.csv", "--map", "b=ops_per_s"], ["\"x\" is not a number", "line 2"]),
+        (&["import", "results", "t.csv", "--map", "a=ops"], ["the length of the run is unknown", "run.time"]),
+        (&["import", "results", "none.csv", "--map", "a=ops"], ["none.csv cannot be read", "hint:"]),
     ] {
         let output = desk.dyno(args);
         assert_eq!(output.code, 2, "{output:#?}");
@@ -374,6 +377,6 @@ fn imported_tool_log_is_shown_as_not_audited() {
     import(&desk, "semicolons.csv", &maps);
     assert_eq!(desk.json(&["show", "last"]).1["metrics"]["ops_per_s"]["value"], 1234.5);
     desk.write("tabs.tsv", "Threads\tTPS\n8\t1.234\n");
-    let refused = desk.dyno(&[&["import", "tabs.tsv"][..], &maps].concat());
+    let refused = desk.dyno(&[&["import", "results", "tabs.tsv"][..], &maps].concat());
     assert!(refused.code == 2 && refused.err.contains("--decimal-mark comma reads 1234"), "{}", refused.err);
 }

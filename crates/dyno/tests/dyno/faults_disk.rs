@@ -135,7 +135,7 @@ fn full_repository_disk_loses_no_record() {
     let list = desk.dyno(&["list", "--repository", &repository]);
     assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");
     // The record replaces what the repository stored about the run.
-    let import = desk.dyno(&["import", &record_path, "--repository", &repository]);
+    let import = desk.dyno(&["import", "results", &record_path, "--repository", &repository]);
     assert_eq!(import.code, 0, "{import:#?}");
     let (_, mut stored) = desk.json(&["show", "last", "--repository", &repository]);
     let answers = stored.as_object_mut().unwrap().remove("answers");
@@ -199,7 +199,10 @@ fn full_disk_error_is_reported_once_with_its_location() {
     for (args, whose) in [
         (vec!["report", "last", "-o", page], page),
         ([&["load", "--target", &url][..], &SMALL].concat(), "a.db"),
-        (vec!["import", "t.csv", "--map", "ops=ops_per_s", "--repository", &repository], "the repository"),
+        (
+            vec!["import", "results", "t.csv", "--map", "ops=ops_per_s", "--repository", &repository],
+            "the repository",
+        ),
     ] {
         desk.write("t.csv", "ops\n100\n");
         let write_output = desk.dyno(&args);

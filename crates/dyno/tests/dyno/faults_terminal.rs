@@ -46,8 +46,8 @@ fn hostile_awr_reports_do_not_affect_terminal() {
         &["awr", "timeline", "."],
         &["awr", "timeline", ".", "--json"],
         &["awr", "import", "."],
-        &["import", "name.txt"],
-        &["import", "figure.txt", "--json"],
+        &["import", "results", "name.txt"],
+        &["import", "results", "figure.txt", "--json"],
         &["list"],
         &["show", "last"],
         &["show", "last", "--json"],
@@ -76,11 +76,11 @@ fn imported_tables_with_control_characters_are_shown_escaped() {
     let label = format!("{HOSTILE}=label");
     for file in ["good.csv", "figure.csv", "sessions.csv", "twice.csv", &format!("{line}.csv")] {
         for more in [&[][..], &["--json"], &["--map", &label], &["--tag", &line], &["--map", &line]] {
-            let output = desk.dyno(&[&["import", file][..], &map, more].concat());
+            let output = desk.dyno(&[&["import", "results", file][..], &map, more].concat());
             assert_harmless(&output, &format!("import {file:?} {more:?}"));
         }
     }
-    assert_eq!(desk.dyno(&[&["import", "good.csv"][..], &map].concat()).code, 0);
+    assert_eq!(desk.dyno(&[&["import", "results", "good.csv"][..], &map].concat()).code, 0);
     for command in [
         &["list"][..],
         &["list", "--json"],
@@ -145,14 +145,14 @@ fn hostile_plans_urls_and_arguments_are_escaped() {
         vec![&hostile],
         vec!["show", &hostile],
         vec!["list", "--status", &hostile],
-        vec!["import", &hostile],
-        vec!["import-slob", &hostile],
-        vec!["import-slob", "slob.conf", "-v"],
-        vec!["import-pgbench", &hostile, "--into", "w"],
-        vec!["import-pgbench", "slob.conf", "--into", "w"],
-        vec!["import-pgbench", "-b", &hostile, "--into", "w"],
-        vec!["import-pgbench", "-b", "tpcb", "-D", &hostile, "--into", &hostile],
-        vec!["import-pgbench", "-b", "tpcb", "--name", &hostile, "--into", "w"],
+        vec!["import", "results", &hostile],
+        vec!["import", "slob", &hostile],
+        vec!["import", "slob", "slob.conf", "-v"],
+        vec!["import", "pgbench", &hostile, "--into", "w"],
+        vec!["import", "pgbench", "slob.conf", "--into", "w"],
+        vec!["import", "pgbench", "-b", &hostile, "--into", "w"],
+        vec!["import", "pgbench", "-b", "tpcb", "-D", &hostile, "--into", &hostile],
+        vec!["import", "pgbench", "-b", "tpcb", "--name", &hostile, "--into", "w"],
         vec!["awr", &hostile],
         vec!["awr", "--columns", &hostile, "."],
         vec!["report", "--format", &hostile],

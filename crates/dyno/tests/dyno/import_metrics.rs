@@ -49,7 +49,7 @@ fn imported_cloud_metrics_leave_run_record_unchanged() {
         text += &format!("{time},{value},\n");
     }
     desk.write("rds.csv", &text);
-    let refused = desk.dyno(&["import-metrics", "last", "rds.csv"]);
+    let refused = desk.dyno(&["import", "metrics", "last", "rds.csv"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(
         refused.err.contains("line 6")
@@ -58,14 +58,14 @@ fn imported_cloud_metrics_leave_run_record_unchanged() {
         "{}",
         refused.err
     );
-    let elsewhere = desk.dyno(&["import-metrics", "last", "rds.csv", "--time-zone", "+09:00"]);
+    let elsewhere = desk.dyno(&["import", "metrics", "last", "rds.csv", "--time-zone", "+09:00"]);
     assert!(
         elsewhere.code == 2 && elsewhere.err.contains("no value lies in the window of a run"),
         "{elsewhere:#?}"
     );
     assert_eq!(desk.json(&["show", "last"]).1, before, "nothing was stored");
 
-    let (code, import_report) = desk.json(&["import-metrics", "last", "rds.csv", "--time-zone", "UTC"]);
+    let (code, import_report) = desk.json(&["import", "metrics", "last", "rds.csv", "--time-zone", "UTC"]);
     assert_eq!(code, 0, "{import_report:#}");
     let (_, record) = desk.json(&["show", "last"]);
     assert_fits_schema(&record);
@@ -106,7 +106,7 @@ fn imported_cloud_metrics_leave_run_record_unchanged() {
             at(&before, 1)
         ),
     );
-    let output = desk.dyno(&["import-metrics", "last", "more.csv", "--period", "1s"]);
+    let output = desk.dyno(&["import", "metrics", "last", "more.csv", "--period", "1s"]);
     assert!(output.code == 0 && output.err.contains("its last line has no end"), "{output:#?}");
     let names: Vec<String> = desk.json(&["show", "last"]).1["imported_metrics"]
         .as_array()
@@ -119,6 +119,6 @@ fn imported_cloud_metrics_leave_run_record_unchanged() {
         ["<i>x</i>", "CPUUtilization", "CPUUtilization"],
         "another statistic is another metric"
     );
-    assert_eq!(desk.dyno(&["import-metrics", "last", "--remove"]).code, 0);
+    assert_eq!(desk.dyno(&["import", "metrics", "last", "--remove"]).code, 0);
     assert_eq!(desk.json(&["show", "last"]).1, before);
 }

@@ -1,4 +1,4 @@
-//! `dyno import-pgbench`: pgbench scripts as a user runs them, compared with pgbench itself if it is
+//! `dyno import pgbench`: pgbench scripts as a user runs them, compared with pgbench itself if it is
 //! installed.
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::common::{TestEnv, assert_passes, find_check};
 
 fn import(desk: &TestEnv, args: &[&str]) {
-    let output = desk.dyno(&[&["import-pgbench"], args].concat());
+    let output = desk.dyno(&[&["import", "pgbench"], args].concat());
     assert_eq!(output.code, 0, "{output:#?}");
 }
 
@@ -238,16 +238,16 @@ fn invalid_pgbench_import_reports_error_and_writes_nothing() {
         (&["-b", "select", "-D", "x"], "-D x: no value"),
         (&["-b", "select@0"], "all weights are 0"),
         (&["-b", "select", "--name", "a b"], "invalid workload name a b"),
-        (&["-b", "select", "--set", "run.time=1s"], "--set and --target are not allowed with import-pgbench"),
+        (&["-b", "select", "--set", "run.time=1s"], "--set and --target are not allowed with import pgbench"),
     ];
     for (args, message) in cases {
-        let output = desk.dyno(&[&["import-pgbench", "--into", "w"], args].concat());
+        let output = desk.dyno(&[&["import", "pgbench", "--into", "w"], args].concat());
         assert_eq!(output.code, 2, "{output:#?}");
         assert!(output.err.contains(message), "{args:?}: {}", output.err);
         assert!(!desk.file("w").exists(), "{args:?}");
     }
     import(&desk, &["-b", "select", "--into", "w"]);
-    let again = desk.dyno(&["import-pgbench", "-b", "select", "--into", "w"]);
+    let again = desk.dyno(&["import", "pgbench", "-b", "select", "--into", "w"]);
     assert!(again.code == 2 && again.err.contains("already exists"), "{again:#?}");
     import(&desk, &["-b", "select", "--into", "w", "--force", "--scale", "7"]);
     let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! `dyno import-slob`: from another tool's configuration to a run.
+//! `dyno import slob`: from another tool's configuration to a run.
 
 use crate::common::TestEnv;
 use serde_json::Value;
@@ -10,8 +10,17 @@ const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCA
 fn imported_slob_conf_is_checked_loaded_and_run() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
-    let import_output =
-        desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:bench.db", "-s", "2"]);
+    let import_output = desk.dyno(&[
+        "import",
+        "slob",
+        "slob.conf",
+        "-o",
+        "dyno.toml",
+        "--target",
+        "sqlite:bench.db",
+        "-s",
+        "2",
+    ]);
     assert_eq!(import_output.code, 0, "{import_output:#?}");
     assert!(import_output.err.contains("wrote dyno.toml from SLOB"), "{}", import_output.err);
     let plan = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
@@ -33,14 +42,14 @@ fn imported_slob_conf_is_checked_loaded_and_run() {
 fn imported_plan_is_printed_without_an_output_file() {
     let desk = TestEnv::new();
     desk.write("pgio.conf", "UPDATE_PCT=10\nNUM_SCHEMAS=2\nNUM_THREADS=4\nSCALE=1G\nCONNECT_STRING=\"host=db1 password=hunter2\"\n");
-    let plan_output = desk.dyno(&["import-slob", "pgio.conf"]);
+    let plan_output = desk.dyno(&["import", "slob", "pgio.conf"]);
     assert_eq!(plan_output.code, 0, "{plan_output:#?}");
     assert!(
         plan_output.out.contains("url = \"postgres://db1/pg10\"") && !plan_output.out.contains("hunter2"),
         "{}",
         plan_output.out
     );
-    let json_output = desk.dyno(&["import-slob", "pgio.conf", "--json"]);
+    let json_output = desk.dyno(&["import", "slob", "pgio.conf", "--json"]);
     let json: Value = serde_json::from_str(&json_output.out).unwrap();
     assert_eq!(json["kit"], "pgio");
     let share = json["parameters"].as_array().unwrap().iter().find(|note| note["parameter"] == "UPDATE_PCT");
@@ -52,7 +61,7 @@ fn imported_plan_is_printed_without_an_output_file() {
 fn import_slob_locates_every_error_and_writes_nothing() {
     let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=101\nWORK_UNIT=${WU:-64}\nSCALE=80Q\nFOO=secret\n");
-    let output = desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
+    let output = desk.dyno(&["import", "slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
     assert_eq!(output.code, 2, "{output:#?}");
     for place in [
         "slob.conf:1:12: UPDATE_PCT",
@@ -71,7 +80,7 @@ fn existing_plan_is_kept_by_slob_import() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
     desk.write("dyno.toml", "mine");
-    let import = ["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"];
+    let import = ["import", "slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"];
     let command_output = desk.dyno(&import);
     assert_eq!(command_output.code, 2);
     assert!(command_output.err.contains("--output FILE writes another"), "{}", command_output.err);
@@ -83,12 +92,12 @@ fn existing_plan_is_kept_by_slob_import() {
 fn slob_import_refuses_unrelated_options() {
     let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
-    let set_output = desk.dyno(&["import-slob", "slob.conf", "--set", "run.time=5s"]);
+    let set_output = desk.dyno(&["import", "slob", "slob.conf", "--set", "run.time=5s"]);
     assert_eq!(set_output.code, 2);
-    assert!(set_output.err.contains("--set is not allowed with import-slob"), "{}", set_output.err);
-    assert_eq!(desk.dyno(&["import-slob", "none.conf"]).code, 2);
-    assert_eq!(desk.dyno(&["import-slob", "slob.conf", "--kit", "swingbench"]).code, 2);
-    let url_output = desk.dyno(&["import-slob", "slob.conf", "--target", "postgres://u:hunter2@h/d"]);
+    assert!(set_output.err.contains("--set is not allowed with import slob"), "{}", set_output.err);
+    assert_eq!(desk.dyno(&["import", "slob", "none.conf"]).code, 2);
+    assert_eq!(desk.dyno(&["import", "slob", "slob.conf", "--kit", "swingbench"]).code, 2);
+    let url_output = desk.dyno(&["import", "slob", "slob.conf", "--target", "postgres://u:hunter2@h/d"]);
     assert_eq!(url_output.code, 2);
     assert!(!url_output.err.contains("hunter2"), "{}", url_output.err);
 }
@@ -97,7 +106,7 @@ fn slob_import_refuses_unrelated_options() {
 fn unknown_slob_conf_lines_are_errors_unless_lenient() {
     let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=20\nRUN_TIME=30\nADMIN_SQLNET_SERVICE=$tns\n./prepare.sh\n");
-    let args = ["import-slob", "slob.conf", "--target", "sqlite:bench.db"];
+    let args = ["import", "slob", "slob.conf", "--target", "sqlite:bench.db"];
     let strict_output = desk.dyno(&args);
     assert_eq!(strict_output.code, 2, "{strict_output:#?}");
     for part in ["slob.conf:3:", "ADMIN_SQLNET_SERVICE", "slob.conf:4:", "--lenient"] {

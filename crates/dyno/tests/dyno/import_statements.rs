@@ -1,4 +1,4 @@
-//! `dyno import-statements`: statements executed a known number of times become a workload that runs.
+//! `dyno import statements`: statements executed a known number of times become a workload that runs.
 
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::common::{TestEnv, assert_passes};
 
 fn import(desk: &TestEnv, args: &[&str]) -> Value {
-    let (code, report) = desk.json(&[&["import-statements"], args].concat());
+    let (code, report) = desk.json(&[&["import", "statements"], args].concat());
     assert_eq!(code, 0, "{report:#}");
     report
 }
@@ -166,7 +166,7 @@ fn postgres_statement_history_becomes_a_runnable_workload() {
     let Some(server) = postgres() else { return };
     let desk = TestEnv::new();
     let url = server.url();
-    let missing_extension = desk.dyno(&["import-statements", "--target", &url]);
+    let missing_extension = desk.dyno(&["import", "statements", "--target", &url]);
     assert_eq!(missing_extension.code, 2, "{missing_extension:#?}");
     assert!(
         missing_extension.err.contains("CREATE EXTENSION pg_stat_statements"),
@@ -185,21 +185,21 @@ fn postgres_statement_history_becomes_a_runnable_workload() {
     server.psql(odd);
 
     // Without consent no text and no table name is shown or written.
-    let figures = desk.dyno(&["import-statements", "--target", &url]);
+    let figures = desk.dyno(&["import", "statements", "--target", &url]);
     assert_eq!(figures.code, 0, "{figures:#?}");
     assert!(!figures.out.contains("accounts") && !figures.err.contains("accounts"), "{figures:#?}");
     assert!(figures.err.contains("--sql-text"), "{}", figures.err);
-    let refused = desk.dyno(&["import-statements", "--target", &url, "--into", "w"]);
+    let refused = desk.dyno(&["import", "statements", "--target", &url, "--into", "w"]);
     assert!(refused.code == 2 && !desk.file("w").exists(), "{refused:#?}");
 
     // Statements that the user may not see are counted, and so is an unknown user.
     server.psql("CREATE ROLE stranger LOGIN; GRANT pg_read_all_settings TO stranger");
     let stranger = server.url_of("stranger", "postgres");
-    let hidden = desk.dyno(&["import-statements", "--target", &stranger, "--sql-text"]);
+    let hidden = desk.dyno(&["import", "statements", "--target", &stranger, "--sql-text"]);
     assert!(hidden.code == 2 && hidden.out.contains("this user may not see it"), "{hidden:#?}");
-    let nobody = desk.dyno(&["import-statements", "--target", &url, "--user", "no'body"]);
+    let nobody = desk.dyno(&["import", "statements", "--target", &url, "--user", "no'body"]);
     assert!(nobody.code == 2 && nobody.err.contains("no statement remains"), "{nobody:#?}");
-    let schema = desk.dyno(&["import-statements", "--target", &url, "--schema", "public"]);
+    let schema = desk.dyno(&["import", "statements", "--target", &url, "--schema", "public"]);
     assert!(schema.code == 2 && schema.err.contains("leave --schema out"), "{schema:#?}");
 
     let args = ["--target", &url, "--sql-text", "--into", "w", "--order", "calls"];
@@ -248,7 +248,7 @@ fn postgres_statement_history_becomes_a_runnable_workload() {
     // The record contains nothing of the texts.
     assert!(!record.to_string().contains("x:y") && !record.to_string().contains("FROM accounts"));
     // A terminal receives nothing that it would act on.
-    let shown = desk.dyno(&[&["import-statements", "--force"], &args[..]].concat());
+    let shown = desk.dyno(&[&["import", "statements", "--force"], &args[..]].concat());
     assert_eq!(shown.code, 0, "{shown:#?}");
     assert!(!shown.out.contains('\u{1b}') && shown.out.contains("\\u{1b}[31m"), "{}", shown.out);
     let files = std::fs::read_dir(desk.file("w")).unwrap();
@@ -313,11 +313,11 @@ fn mysql_statement_history_becomes_a_runnable_workload() {
 fn missing_statement_history_is_reported_with_a_hint() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("performance_schema", "OFF")]);
-        let disabled_output = TestEnv::new().dyno(&["import-statements", "--target", &server.url()]);
+        let disabled_output = TestEnv::new().dyno(&["import", "statements", "--target", &server.url()]);
         assert_eq!(disabled_output.code, 2, "{disabled_output:#?}");
         assert!(disabled_output.err.contains("performance_schema = ON"), "{}", disabled_output.err);
     }
-    let sqlite_output = TestEnv::new().dyno(&["import-statements", "--target", "sqlite:a.db"]);
+    let sqlite_output = TestEnv::new().dyno(&["import", "statements", "--target", "sqlite:a.db"]);
     assert_eq!(sqlite_output.code, 2, "{sqlite_output:#?}");
     assert!(
         sqlite_output.err.contains("keeps no statistics of statements")
@@ -416,12 +416,12 @@ fn top_sql_of_awr_report_becomes_a_runnable_workload() {
             "UPDATE secret_table SET secret_column = 1",
         ),
     );
-    let truncated_output = desk.dyno(&["import-statements", "--awr", "up.txt"]);
+    let truncated_output = desk.dyno(&["import", "statements", "--awr", "up.txt"]);
     assert!(
         truncated_output.code == 2 && truncated_output.out.contains("beginning of the text"),
         "{truncated_output:#?}"
     );
-    let conflicting_output = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
+    let conflicting_output = desk.dyno(&["import", "statements", "--awr", "awr.txt", "--target", url]);
     assert!(
         conflicting_output.code == 2 && conflicting_output.err.contains("are not allowed with --awr"),
         "{conflicting_output:#?}"

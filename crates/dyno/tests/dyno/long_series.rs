@@ -83,7 +83,7 @@ fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     let file = desk.file("record.json");
     assert_eq!(desk.dyno(&["report", "last", "-o", file.to_str().unwrap()]).code, 0);
     let other = ["--repository", "other.sqlite3"];
-    assert_eq!(desk.dyno(&[&["import", file.to_str().unwrap()][..], &other].concat()).code, 0);
+    assert_eq!(desk.dyno(&[&["import", "results", file.to_str().unwrap()][..], &other].concat()).code, 0);
     let refused = desk.dyno(&[&["export", "last"][..], &other].concat());
     assert!(refused.code != 0 && refused.err.contains("--overview"), "{refused:#?}");
     let written = desk.dyno(&[&["export", "last", "--overview", "-o", "o.csv"][..], &other].concat());

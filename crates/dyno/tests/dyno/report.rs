@@ -94,13 +94,13 @@ fn report_usage_error_names_the_invalid_value() {
 fn report_page_import_restores_its_records() {
     let desk = env_with_runs();
     assert_eq!(desk.dyno(&["report", "last~1", "last"]).code, 0);
-    let first_import = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
+    let first_import = desk.dyno(&["import", "results", "report.html", "--repository", "other.sqlite3"]);
     assert!(first_import.code == 0 && first_import.err.contains("2 records stored"), "{first_import:#?}");
     let other = Repository::open_read_only(&desk.file("other.sqlite3")).unwrap();
     for record in records(&desk) {
         assert_eq!(other.load(&record.id).unwrap(), record);
     }
-    let second_import = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
+    let second_import = desk.dyno(&["import", "results", "report.html", "--repository", "other.sqlite3"]);
     assert!(second_import.code == 0 && second_import.err.contains("2 already existed"), "{second_import:#?}");
 }
 
@@ -220,7 +220,7 @@ fn report_legend_tooltip_and_zoom_work_in_browser() {
     desk.write("ramp.csv", &format!("jobs,ops,us\n{lines}"));
     let maps =
         ["--map", "jobs=sessions", "--map", "ops=ops_per_s", "--map", "us=service_mean_us", "--tag", "ramp"];
-    let imported = desk.dyno(&[&["import", "ramp.csv"][..], &maps].concat());
+    let imported = desk.dyno(&[&["import", "results", "ramp.csv"][..], &maps].concat());
     assert_eq!(imported.code, 0, "{imported:#?}");
     assert_eq!(desk.dyno(&["report", "tag:ramp", "-o", "ramp.html"]).code, 0);
     let page = std::fs::read_to_string(desk.file("ramp.html")).unwrap();

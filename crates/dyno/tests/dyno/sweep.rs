@@ -369,7 +369,7 @@ fn report_page_is_imported_with_its_sweep_conclusion() {
     let other = TestEnv::new();
     assert_eq!(other.dyno(&["init"]).code, 0);
     for already in [false, true] {
-        let import_output = other.dyno(&["import", page.to_str().unwrap()]);
+        let import_output = other.dyno(&["import", "results", page.to_str().unwrap()]);
         assert!(
             import_output.code == 0 && import_output.err.contains("is stored, too") != already,
             "{import_output:#?}"

@@ -78,22 +78,25 @@ fn unknown_options_and_commands_are_usage_errors() {
 fn help_completions_and_manual_exist() {
     let desk = TestEnv::new();
     for command in [
-        "init",
-        "check",
-        "load",
-        "run",
-        "list",
-        "show",
-        "import-slob",
-        "import-pgbench",
-        "import-statements",
-        "drop",
-        "completions",
-        "man",
+        &["init"][..],
+        &["check"],
+        &["load"],
+        &["run"],
+        &["list"],
+        &["show"],
+        &["import"],
+        &["import", "results"],
+        &["import", "metrics"],
+        &["import", "pgbench"],
+        &["import", "slob"],
+        &["import", "statements"],
+        &["drop"],
+        &["completions"],
+        &["man"],
     ] {
-        let help = desk.dyno(&[command, "--help"]);
+        let help = desk.dyno(&[command, &["--help"]].concat());
         assert_eq!(help.code, 0);
-        assert!(help.out.contains("Examples:"), "{command} --help has examples");
+        assert!(help.out.contains("Examples:"), "{command:?} --help has examples");
     }
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(desk.dyno(&["completions", shell]).out.contains("dyno"), "{shell}");
@@ -101,6 +104,31 @@ fn help_completions_and_manual_exist() {
     assert!(desk.dyno(&["man"]).out.contains(".TH dyno"));
     assert_eq!(desk.dyno(&["man", "--dir", "pages"]).code, 0);
     assert!(desk.file("pages/dyno-run.1").exists());
+    assert!(desk.file("pages/dyno-import-slob.1").exists());
+}
+
+#[test]
+fn old_import_names_do_the_same_after_a_note() {
+    let desk = TestEnv::new();
+    desk.write("pgio.conf", "UPDATE_PCT=20\nNUM_SCHEMAS=2\n");
+    for (old, new, more) in [
+        (&["import-slob"][..], "slob", &["pgio.conf"][..]),
+        (&["import-slob"], "slob", &["none.conf"]),
+        (&["import-pgbench"], "pgbench", &["-b", "nothing", "--into", "w"]),
+        (&["import-statements"], "statements", &["--awr", "none.html"]),
+        (&["import-metrics"], "metrics", &["last", "none.csv"]),
+        (&["import"], "results", &["none.csv", "--map", "ops=ops_per_s"]),
+        (&["--json", "import"], "results", &["--set", "run.time=1s", "none.csv", "--dry-run"]),
+    ] {
+        let before = desk.dyno(&[old, more].concat());
+        let present = desk.dyno(&[&old[..old.len() - 1], &["import", new], more].concat());
+        assert_eq!((before.code, &before.out), (present.code, &present.out), "{old:?}");
+        let (note, rest) = before.err.split_once('\n').unwrap();
+        assert!(note.contains("deprecated") && note.contains(&format!("dyno import {new}")), "{note}");
+        assert_eq!(rest, present.err, "{old:?}");
+    }
+    let help = desk.dyno(&["--help"]).out;
+    assert!(!help.contains("import-") && !desk.dyno(&["import", "--help"]).out.contains("--map"), "{help}");
 }
 
 #[test]

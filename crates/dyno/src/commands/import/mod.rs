@@ -1,260 +1,46 @@
-//! `dyno import`: imports results of other tools and documents as run records, and records from reports.
+//! `dyno import`: reads files and reports of other tools.
 
-pub(super) mod csv;
-mod dialect;
-mod lanes;
-mod logs;
-mod map;
-pub(super) mod moment;
-pub(super) mod number;
-mod page;
-mod pairs;
-mod plans;
-mod progress;
-mod record;
-pub(super) mod source;
-pub(super) mod strict;
+mod metrics;
+mod pgbench;
+mod results;
+mod slob;
+mod statements;
 
-use dyno_analyze::reconcile::Reconciler;
-use dyno_engine::data::mix;
-use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord, rfc3339};
-use jiff::Timestamp;
-
-use crate::cli::{self, CommonArgs};
+use crate::cli::{CommonArgs, ImportArgs, ImportCommand};
 use crate::console::Console;
-use crate::context;
 use crate::exit::{Exit, usage};
-use map::{ColumnMapping, MapError};
-use plans::Plans;
-use progress::ImportProgress;
-use record::ImportLines;
-use source::{ImportFile, ImportKind};
 
-pub(super) fn run(common: &CommonArgs, args: &cli::Import, talk: &Console) -> anyhow::Result<Exit> {
-    // Oracle's own reports have a separate reader, which knows their encodings and compression.
-    if dyno_awr::is_report(&args.file) {
-        return from_awr(common, args, talk);
-    }
-    let mut source = ImportFile::open(&args.file)?;
-    if args.map.is_empty()
-        && source.kind()? != ImportKind::Page
-        && let Some((tool, runs)) = logs::read(&mut source)?
-    {
-        return from_log(&source, tool, runs, common, args, talk);
-    }
-    match source.kind()? {
-        ImportKind::Table => from_table(&mut source, common, args, talk),
-        kind => from_page(&mut source, kind, common, args, talk),
-    }
-}
-
-/// Maximum records shown; `dyno list` and `dyno show` show the others.
-const SHOWN_MAX: usize = 1_000;
-
-fn from_awr(common: &CommonArgs, args: &cli::Import, talk: &Console) -> anyhow::Result<Exit> {
-    let file = args.file.display();
-    if !args.map.is_empty() || args.product.is_some() || args.dry_run || !common.set.is_empty() {
-        return Err(usage(
-            format!(
-                "{file} is an AWR or STATSPACK report, and --map, --product, --set and --dry-run are for tables"
-            ),
-            format!("omit them; `dyno awr {file}` shows the report"),
-        ));
-    }
-    super::awr::store(common, &args.file, &args.marks, talk)
-}
-
-/// Imports whole records from a report, or a record saved to a file because the disk was full.
-fn from_page(
-    source: &mut ImportFile,
-    kind: ImportKind,
-    common: &CommonArgs,
-    args: &cli::Import,
-    talk: &Console,
-) -> anyhow::Result<Exit> {
-    if !args.map.is_empty() {
-        return Err(usage("--map is for tables; a report or record is whole", "omit --map"));
-    }
-    let (mut rows, mut count) = (Vec::new(), 0);
-    page::each(source, kind, args, |record| {
-        count += 1;
-        if rows.len() < SHOWN_MAX {
-            rows.push(dyno_report::ResultRow::from(&record));
-        }
-        Ok(())
-    })?;
-    let stored = match args.dry_run {
-        true => page::PageImportOutcome::default(),
-        false => page::store(&context::repository(common)?, source, kind, args)?,
+pub(super) fn run(common: &CommonArgs, args: &ImportArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let Some(command) = &args.command else {
+        return Err(usage("dyno import needs a command", "`dyno import --help` lists the commands"));
     };
-    let existing_count = stored.existing_count;
-    talk.json_each(|put| page::each(source, kind, args, |record| put(&record)).map(drop))?;
-    talk.show(&dyno_report::result_table(&rows, &talk.style()))?;
-    say_hidden_count(rows.len(), count, talk);
-    let verb = if args.dry_run { "would be stored" } else { "stored" };
-    let again =
-        if existing_count > 0 { format!("; {existing_count} already existed") } else { String::new() };
-    talk.say(&format!("{} records {verb}, each judged again{again}", count - existing_count));
-    if stored.unread > 0 {
-        talk.say(&format!("{} conclusions cannot be read and were skipped", stored.unread));
+    if let Some(old_name) = args.old_name {
+        talk.say(&format!("note: `dyno {old_name}` is deprecated; use `dyno import {}`", name(command)));
     }
-    for name in &stored.conclusions {
-        talk.say(&format!("the result of {name} is stored, too: `dyno show {name}`"));
-    }
-    Ok(Exit::Done)
-}
-
-/// Imports one record for each line of a table. The first pass checks columns against each other; the results
-/// are part of every record. The second pass stores the records with only one line in memory.
-fn from_table(
-    source: &mut ImportFile,
-    common: &CommonArgs,
-    args: &cli::Import,
-    talk: &Console,
-) -> anyhow::Result<Exit> {
-    let maps: Vec<ColumnMapping> = args
-        .map
-        .iter()
-        .map(|text| text.parse().map_err(|error: MapError| usage(error.to_string(), error.hint)))
-        .collect::<anyhow::Result<_>>()?;
-    let common_to_all = common_to_all("csv", source, common, args);
-    let (dialect, note) = dialect::dialect(source, &maps, &args.dialect)?;
-    if let Some(note) = note {
-        talk.say(&note);
-    }
-    let mut table = ImportLines {
-        source,
-        maps: &maps,
-        common: &common_to_all,
-        dialect: &dialect,
-        plans: Plans::default(),
-    };
-    let (mut reconciler, mut shown, mut count) = (Reconciler::default(), Vec::new(), 0);
-    let progress = ImportProgress::new(talk, "read", None);
-    table.each(|line| {
-        count += line.len();
-        progress.at(count);
-        reconciler.add(line);
-        shown.extend(line.iter().take(SHOWN_MAX.saturating_sub(shown.len())).cloned());
-        Ok(())
-    })?;
-    if count == 0 {
-        return Err(usage("no line of the table has a figure in a mapped column", "map other columns"));
-    }
-    let checks = reconciler.checks();
-    if !args.dry_run {
-        let progress = ImportProgress::new(talk, "stored", Some(count));
-        store(&context::repository(common)?, &mut table, &checks, &progress)?;
-    }
-    talk.json_each(|put| table.each(|line| with_checks(line, &checks).iter().try_for_each(&mut *put)))?;
-    talk.show(&dyno_report::import_table(&shown, &talk.style()))?;
-    say_hidden_count(shown.len(), count, talk);
-    say(&checks, talk);
-    let verb = if args.dry_run { "would be stored" } else { "stored" };
-    talk.say(&format!("{count} records {verb}, not audited: Dyno did not measure them"));
-    Ok(Exit::Done)
-}
-
-/// Settings that apply to all records of the file.
-fn common_to_all<'c>(
-    format: &'static str,
-    source: &ImportFile,
-    common: &'c CommonArgs,
-    args: &'c cli::Import,
-) -> record::ImportContext<'c> {
-    let now = Timestamp::now();
-    record::ImportContext {
-        format,
-        file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        path: source.name().to_owned(),
-        sets: &common.set,
-        variant: args.marks.variant.as_deref(),
-        tags: &args.marks.tag,
-        product: args.product.as_deref(),
-        now,
-        imported_at: rfc3339(now),
-        salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,
+    match command {
+        ImportCommand::Results(args) => results::run(common, args, talk),
+        ImportCommand::Slob(args) => slob::run(common, args, talk),
+        ImportCommand::Pgbench(args) => pgbench::run(common, args, talk),
+        ImportCommand::Statements(args) => statements::run(common, args, talk),
+        ImportCommand::Metrics(args) => metrics::run(common, args, talk),
     }
 }
 
-/// Imports the results in the log of another tool, one record each.
-fn from_log(
-    source: &ImportFile,
-    tool: &'static str,
-    runs: Vec<logs::LogRun>,
-    common: &CommonArgs,
-    args: &cli::Import,
-    talk: &Console,
-) -> anyhow::Result<Exit> {
-    let common_to_all = common_to_all(tool, source, common, args);
-    let records = record::of_log(runs, &common_to_all)?;
-    if !args.dry_run {
-        let repository = context::repository(common)?;
-        let mut batch = repository.batch()?;
-        for record in &records {
-            batch.add(record)?;
-        }
-        batch.commit()?;
-    }
-    talk.json_each(|put| records.iter().try_for_each(put))?;
-    let shown = &records[..records.len().min(SHOWN_MAX)];
-    talk.show(&dyno_report::import_table(shown, &talk.style()))?;
-    say_hidden_count(shown.len(), records.len(), talk);
-    let verb = if args.dry_run { "would be stored" } else { "stored" };
-    let count = records.len();
-    let results = if count == 1 { "result" } else { "results" };
-    talk.say(&format!("{count} {results} of {tool} {verb}, not audited: Dyno did not measure them"));
-    Ok(Exit::Done)
-}
-
-/// Notes that the table shows only a part of what was read.
-fn say_hidden_count(shown: usize, count: usize, talk: &Console) {
-    if count > shown {
-        talk.say(&format!("the first {shown} of {count} records are shown"));
+/// Whether the command reads a plan, or keys of one in its own way.
+pub(super) fn needs_plan(args: &ImportArgs) -> bool {
+    match &args.command {
+        Some(ImportCommand::Statements(args)) => args.awr.is_none(),
+        Some(ImportCommand::Slob(_) | ImportCommand::Pgbench(_) | ImportCommand::Metrics(_)) => false,
+        Some(ImportCommand::Results(_)) | None => true,
     }
 }
 
-/// The records of a line, with the column checks added.
-fn with_checks<'l>(line: &'l mut [RunRecord], checks: &[AuditCheck]) -> &'l [RunRecord] {
-    line.iter_mut().for_each(|record| record.audit.extend(checks.iter().cloned()));
-    line
-}
-
-/// Stores all records, or none if one cannot be stored. They are read, packed and stored on separate threads.
-fn store(
-    repository: &Repository,
-    table: &mut ImportLines<'_>,
-    checks: &[AuditCheck],
-    progress: &ImportProgress<'_>,
-) -> anyhow::Result<()> {
-    let mut batch = repository.batch()?;
-    let mut count = 0;
-    let read = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| {
-        table.each(|line| {
-            with_checks(line, checks);
-            line.drain(..).try_for_each(&mut *put)
-        })
-    };
-    lanes::each_packed(read, |record| {
-        count += 1;
-        progress.at(count);
-        batch.add_packed(record).map(|_| ()).map_err(|error| match error {
-            RepositoryError::Exists { .. } => {
-                usage(error.to_string(), "start the import again: it generates other names")
-            }
-            other => other.into(),
-        })
-    })?;
-    batch.commit()?;
-    Ok(())
-}
-
-/// Reports the column checks; contradictions appear as warnings.
-fn say(checks: &[AuditCheck], talk: &Console) {
-    for check in checks {
-        match check.status {
-            CheckStatus::Warn | CheckStatus::Fail => talk.say(&format!("warning: {}", check.detail)),
-            CheckStatus::Pass | CheckStatus::Skipped => talk.say(&format!("reconciled: {}", check.detail)),
-        }
+fn name(command: &ImportCommand) -> &'static str {
+    match command {
+        ImportCommand::Results(_) => "results FILE",
+        ImportCommand::Slob(_) => "slob",
+        ImportCommand::Pgbench(_) => "pgbench",
+        ImportCommand::Statements(_) => "statements",
+        ImportCommand::Metrics(_) => "metrics",
     }
 }

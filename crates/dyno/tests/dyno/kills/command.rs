@@ -93,7 +93,7 @@ impl KillTask {
             }
             Self::Drop => arguments_for(url, &["drop", "--yes"], &[]),
             Self::Import => {
-                let map = ["import", "runs.csv", "--map", "sessions=sessions", "--map", "ops=ops"];
+                let map = ["import", "results", "runs.csv", "--map", "sessions=sessions", "--map", "ops=ops"];
                 words(&[&map[..], &["--set", "run.time=60s"]].concat())
             }
         }

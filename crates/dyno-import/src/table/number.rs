@@ -1,19 +1,10 @@
 //! Parses numbers as tables print them: with a decimal point or comma, and digits in groups of three.
 
-use crate::cli::DecimalMark;
-
-impl DecimalMark {
-    pub(in crate::commands) fn character(self) -> char {
-        match self {
-            Self::Point => '.',
-            Self::Comma => ',',
-        }
-    }
-}
+use super::notation::DecimalMark;
 
 /// Evidence in a cell for the decimal mark of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum DecimalMarkEvidence {
+pub(crate) enum DecimalMarkEvidence {
     /// The cell is a number only with this mark.
     Shown(DecimalMark),
     /// The cell is a different number with each mark: `1.234`, `1,234`. The value is the mark that it
@@ -22,7 +13,7 @@ pub(in crate::commands) enum DecimalMarkEvidence {
 }
 
 /// The evidence in `cell`; `None` if it is not a number, or the same number with each mark.
-pub(in crate::commands) fn decimal_evidence(cell: &str) -> Option<DecimalMarkEvidence> {
+pub(crate) fn decimal_evidence(cell: &str) -> Option<DecimalMarkEvidence> {
     match (plain(cell, DecimalMark::Point), plain(cell, DecimalMark::Comma)) {
         (Some(point), Some(comma)) if point == comma => None,
         (Some(_), Some(_)) if cell.contains(',') => Some(DecimalMarkEvidence::Ambiguous(DecimalMark::Comma)),
@@ -34,12 +25,12 @@ pub(in crate::commands) fn decimal_evidence(cell: &str) -> Option<DecimalMarkEvi
 }
 
 /// The number in `cell`; `None` if it is not a number with this decimal mark.
-pub(in crate::commands) fn number(cell: &str, decimal: DecimalMark) -> Option<f64> {
+pub(crate) fn number(cell: &str, decimal: DecimalMark) -> Option<f64> {
     plain(cell, decimal)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The number in `cell` with a decimal point and without groups: `1,034.8` becomes `1034.8`.
-pub(in crate::commands) fn plain(cell: &str, decimal: DecimalMark) -> Option<String> {
+pub(crate) fn plain(cell: &str, decimal: DecimalMark) -> Option<String> {
     let (sign, digits) = match cell.strip_prefix(['-', '\u{2212}']) {
         Some(digits) => ("-", digits),
         None => ("", cell.strip_prefix('+').unwrap_or(cell)),

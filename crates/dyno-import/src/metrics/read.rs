@@ -7,11 +7,11 @@ use std::rc::Rc;
 use jiff::tz::TimeZone;
 
 use super::columns::{MetricColumn, MetricLabels, MetricTableLayout, layout};
-use crate::cli::{DateOrder, DecimalMark};
-use crate::commands::import::csv::Csv;
-use crate::commands::import::moment::{self, MomentStyle};
-use crate::commands::import::number;
-use crate::commands::import::strict::CsvError;
+use crate::table::CsvError;
+use crate::table::csv::Csv;
+use crate::table::moment::{self, MomentStyle};
+use crate::table::number;
+use crate::{DateOrder, DecimalMark};
 
 /// Maximum lines above the first value, values of a file, and metrics of a file.
 const HEADS_MAX: usize = 40;

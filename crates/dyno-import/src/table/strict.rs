@@ -23,7 +23,7 @@ enum CsvPosition {
 
 /// Passes bytes on and checks them.
 #[derive(Debug)]
-pub(in crate::commands) struct Strict<R> {
+pub(crate) struct Strict<R> {
     inner: R,
     separator: u8,
     at: CsvPosition,
@@ -116,7 +116,7 @@ impl<R: Read> Read for Strict<R> {
 /// An error in the file's format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
-pub(in crate::commands) struct CsvError {
-    pub(in crate::commands) line: u64,
-    pub(in crate::commands) problem: String,
+pub(crate) struct CsvError {
+    pub(crate) line: u64,
+    pub(crate) problem: String,
 }

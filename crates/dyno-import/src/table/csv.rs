@@ -9,8 +9,8 @@ use csv::{Reader, ReaderBuilder, StringRecord, Terminator};
 use super::strict::{CsvError, Strict};
 
 /// A table: the names of its columns, and a reader of its lines.
-pub(in crate::commands) struct Csv<R> {
-    pub(in crate::commands) columns: Vec<String>,
+pub(crate) struct Csv<R> {
+    pub(crate) columns: Vec<String>,
     reader: Reader<Strict<R>>,
     record: StringRecord,
 }
@@ -18,7 +18,7 @@ pub(in crate::commands) struct Csv<R> {
 impl<R: Read> Csv<R> {
     /// Opens a table by reading the names of its columns. Empty lines, and lines between records that begin
     /// with `#`, are skipped.
-    pub(in crate::commands) fn open(text: R, separator: u8) -> Result<Self, CsvError> {
+    pub(crate) fn open(text: R, separator: u8) -> Result<Self, CsvError> {
         let mut table = Self::rows(text, separator);
         let Some(line) = table.advance()? else {
             let line = table.reader.get_ref().lines();
@@ -33,7 +33,7 @@ impl<R: Read> Csv<R> {
     }
 
     /// Reads lines of cells without column names, for callers that interpret them.
-    pub(in crate::commands) fn rows(text: R, separator: u8) -> Self {
+    pub(crate) fn rows(text: R, separator: u8) -> Self {
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -45,13 +45,13 @@ impl<R: Read> Csv<R> {
     }
 
     /// Number of the next line in the file and its cells, of any count; `None` after the last.
-    pub(in crate::commands) fn next_row(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         Ok(Some((line, self.record.iter().map(str::trim).collect())))
     }
 
     /// Number of the next line in the file and its cells; `None` after the last.
-    pub(in crate::commands) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         if self.record.len() != self.columns.len() {
             let problem = format!("{} cells under {} columns", self.record.len(), self.columns.len());

@@ -5,13 +5,14 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cli::DateOrder;
+use super::notation::DateOrder;
+use crate::Error;
 
 /// Seconds since 1970 for the years 2000 to 2100; a time outside is rejected.
 const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
 
 /// Parses a time zone as users write it: `UTC`, `+02:00`, `Europe/Berlin`.
-pub(in crate::commands) fn zone(text: &str) -> Result<TimeZone, String> {
+fn zone(text: &str) -> Result<TimeZone, String> {
     let hint = "write UTC, an offset such as +02:00, or a name such as Europe/Berlin";
     if text.eq_ignore_ascii_case("utc") || text.eq_ignore_ascii_case("z") {
         return Ok(TimeZone::UTC);
@@ -41,23 +42,32 @@ fn offset(text: &str) -> Option<Offset> {
 
 /// How a file writes its times, where the cell itself does not say it.
 #[derive(Debug, Clone, Default)]
-pub(in crate::commands) struct MomentStyle {
+pub(crate) struct MomentStyle {
     /// Zone of times without one.
-    pub(in crate::commands) zone: Option<TimeZone>,
+    pub(crate) zone: Option<TimeZone>,
     /// Order of day and month in `3/4/2026`.
-    pub(in crate::commands) order: Option<DateOrder>,
+    pub(crate) order: Option<DateOrder>,
+}
+
+impl MomentStyle {
+    /// The style that the options `--time-zone` and `--date-order` state.
+    pub(crate) fn new(time_zone: Option<&str>, order: Option<DateOrder>) -> Result<Self, Error> {
+        let zone = time_zone.map(zone).transpose();
+        let zone = zone.map_err(|problem| Error::input(format!("--time-zone: {problem}"), ""))?;
+        Ok(Self { zone, order })
+    }
 }
 
 /// Evidence in a cell for the order of day and month in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum OrderEvidence {
+pub(crate) enum OrderEvidence {
     Shown(DateOrder),
     /// The date is valid in both orders: `3/4/2026`.
     Ambiguous,
 }
 
 /// The evidence in `text`; `None` if its date begins with the year, or if day and month are equal.
-pub(in crate::commands) fn order_evidence(text: &str) -> Option<OrderEvidence> {
+pub(crate) fn order_evidence(text: &str) -> Option<OrderEvidence> {
     let date = YearLast::read(text)?;
     match (date.first, date.second) {
         // In dates with points, the day always comes first.
@@ -70,7 +80,7 @@ pub(in crate::commands) fn order_evidence(text: &str) -> Option<OrderEvidence> {
 }
 
 /// The time in a cell, in seconds since 1970.
-pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str, style: &MomentStyle) -> Result<f64, String> {
     let moment = moment(text, style)?;
     let seconds = moment.as_second() as f64 + f64::from(moment.subsec_nanosecond()) / 1e9;
     match SECONDS.contains(&seconds) {
@@ -80,7 +90,7 @@ pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f6
 }
 
 /// The time in a cell.
-pub(in crate::commands) fn moment(text: &str, style: &MomentStyle) -> Result<Timestamp, String> {
+pub(crate) fn moment(text: &str, style: &MomentStyle) -> Result<Timestamp, String> {
     let wrong = || {
         format!(
             "{text:?} is not an unambiguous time; write it as 2026-11-25T08:00:00Z, 2026-11-25 08:00:00, or \

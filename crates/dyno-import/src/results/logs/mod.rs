@@ -13,15 +13,14 @@ use std::io::{BufRead, Read};
 use dyno_record::Unit;
 use jiff::Timestamp;
 
-use super::source::ImportFile;
-use crate::exit::usage;
+use crate::{Error, ImportFile};
 
 /// The longest line in bytes; the rest of a longer one is ignored.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// One result of another tool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct LogRun {
+pub struct LogRun {
     /// Line number of the result.
     pub(super) line: u64,
     pub(super) sessions: Option<u32>,
@@ -61,10 +60,16 @@ trait LogParser {
 }
 
 /// The tool that wrote the file, and its results; `None` if no tool is recognized.
-pub(super) fn read(source: &mut ImportFile) -> anyhow::Result<Option<(&'static str, Vec<LogRun>)>> {
+///
+/// # Errors
+/// The file cannot be read, or the log belongs to a tool but is incomplete.
+pub fn read_log(source: &mut ImportFile) -> Result<Option<(&'static str, Vec<LogRun>)>, Error> {
     let name = source.name().to_owned();
     read_lines(source.reader()?)?.map_err(|problem| {
-        usage(format!("{name}: {problem}"), "import a complete log; or map the columns of a table with --map")
+        Error::input(
+            format!("{name}: {problem}"),
+            "import a complete log; or map the columns of a table with --map",
+        )
     })
 }
 

@@ -3,18 +3,17 @@
 
 use std::io::Read;
 
-use super::csv::Csv;
 use super::map::{ColumnMapping, MappedField};
-use super::moment::{self, MomentStyle, OrderEvidence, order_evidence};
-use super::number::{DecimalMarkEvidence, decimal_evidence};
-use super::pairs::Pairs;
-use super::source::ImportFile;
-use super::strict::CsvError;
-use crate::cli::{DateOrder, DecimalMark, DialectArgs, Separator};
-use crate::exit::usage;
+use crate::table::CsvError;
+use crate::table::csv::Csv;
+use crate::table::moment::{MomentStyle, OrderEvidence, order_evidence};
+use crate::table::number::{DecimalMarkEvidence, decimal_evidence, plain};
+use crate::table::pairs::Pairs;
+use crate::{DateOrder, DecimalMark, Error, ImportFile, Separator, TableNotation};
 
 #[derive(Debug, Clone)]
-pub(super) struct CsvDialect {
+/// Where the names and values of a table are, and how it writes numbers and times.
+pub struct CsvDialect {
     pub(super) layout: TableLayout,
     pub(super) decimal: DecimalMark,
     pub(super) moments: MomentStyle,
@@ -36,19 +35,6 @@ impl Default for CsvDialect {
         Self { layout, decimal: DecimalMark::Point, moments: MomentStyle::default() }
     }
 }
-
-impl Separator {
-    pub(in crate::commands) fn byte(self) -> u8 {
-        match self {
-            Self::Comma => b',',
-            Self::Semicolon => b';',
-            Self::Tab => b'\t',
-            Self::Pipe => b'|',
-        }
-    }
-}
-
-const SEPARATORS: [Separator; 4] = [Separator::Comma, Separator::Semicolon, Separator::Tab, Separator::Pipe];
 
 /// A table in either layout.
 pub(super) enum RecordRows<R> {
@@ -90,25 +76,26 @@ fn mapped(maps: &[ColumnMapping]) -> Vec<String> {
     names
 }
 
-/// The dialect of a table, and notes on it for the user.
-pub(super) fn dialect(
+/// The dialect of a table, and a note on it for the user.
+///
+/// # Errors
+/// An option is wrong, or the table is ambiguous or contradicts itself; the hint names the option that decides.
+pub fn detect_dialect(
     source: &mut ImportFile,
     maps: &[ColumnMapping],
-    args: &DialectArgs,
-) -> anyhow::Result<(CsvDialect, Option<String>)> {
-    let zone = args.time_zone.as_deref().map(moment::zone).transpose();
-    let zone = zone.map_err(|problem| usage(format!("--time-zone: {problem}"), ""))?;
-    let layout = layout(source, maps, args.separator)?;
+    notation: &TableNotation,
+) -> Result<(CsvDialect, Option<String>), Error> {
+    let mut moments = MomentStyle::new(notation.time_zone.as_deref(), notation.date_order)?;
+    let layout = layout(source, maps, notation.separator)?;
     let survey = DialectEvidence::of(source, maps, layout)?;
-    let (decimal, note) = match args.decimal_mark {
+    let (decimal, note) = match notation.decimal_mark {
         Some(decimal) => (decimal, None),
         None => survey.decimal(layout)?,
     };
-    let order = match args.date_order {
-        Some(order) => Some(order),
-        None => survey.order()?,
-    };
-    Ok((CsvDialect { layout, decimal, moments: MomentStyle { zone, order } }, note))
+    if moments.order.is_none() {
+        moments.order = survey.order()?;
+    }
+    Ok((CsvDialect { layout, decimal, moments }, note))
 }
 
 /// The layout in which all mapped columns exist; else the one that splits the first line into most cells, for
@@ -117,13 +104,13 @@ fn layout(
     source: &mut ImportFile,
     maps: &[ColumnMapping],
     separator: Option<Separator>,
-) -> anyhow::Result<TableLayout> {
+) -> Result<TableLayout, Error> {
     if let Some(separator) = separator {
         return Ok(TableLayout::Columns(separator.byte()));
     }
     let names = mapped(maps);
     let mut most = (0, TableLayout::Columns(b','));
-    for separator in SEPARATORS {
+    for separator in Separator::ALL {
         let layout = TableLayout::Columns(separator.byte());
         // A table that cannot be opened is refused, with its line, when it is read.
         let Ok(table) = Csv::open(source.reader()?, separator.byte()) else { continue };
@@ -170,7 +157,7 @@ struct DialectEvidence {
 }
 
 impl DialectEvidence {
-    fn of(source: &mut ImportFile, maps: &[ColumnMapping], layout: TableLayout) -> anyhow::Result<Self> {
+    fn of(source: &mut ImportFile, maps: &[ColumnMapping], layout: TableLayout) -> Result<Self, Error> {
         let mut survey = Self { file: source.name().to_owned(), ..Self::default() };
         // Errors in the table are reported by the reading that follows.
         let Ok(mut table) = RecordRows::open(source.reader()?, layout, maps) else { return Ok(survey) };
@@ -213,11 +200,11 @@ impl DialectEvidence {
         }
     }
 
-    fn decimal(&self, layout: TableLayout) -> anyhow::Result<(DecimalMark, Option<String>)> {
+    fn decimal(&self, layout: TableLayout) -> Result<(DecimalMark, Option<String>), Error> {
         let file = &self.file;
         match (&self.point, &self.comma) {
             (Some(point), Some(comma)) => {
-                return Err(usage(
+                return Err(Error::input(
                     format!("{file}: {point} has a decimal point and {comma} a decimal comma"),
                     "use one decimal mark; --decimal-mark point or --decimal-mark comma reports the lines \
                         with the other",
@@ -236,28 +223,28 @@ impl DialectEvidence {
                 );
                 Ok((DecimalMark::Point, Some(note)))
             }
-            (Some(place), _) | (None, Some(place)) => Err(usage(
+            (Some(place), _) | (None, Some(place)) => Err(Error::input(
                 format!("{file}: {place} may mean two numbers, and no cell shows the decimal mark"),
                 format!(
                     "--decimal-mark point reads {}, --decimal-mark comma reads {}",
-                    super::number::plain(&place.cell, DecimalMark::Point).unwrap_or_default(),
-                    super::number::plain(&place.cell, DecimalMark::Comma).unwrap_or_default(),
+                    plain(&place.cell, DecimalMark::Point).unwrap_or_default(),
+                    plain(&place.cell, DecimalMark::Comma).unwrap_or_default(),
                 ),
             )),
             (None, None) => Ok((DecimalMark::Point, None)),
         }
     }
 
-    fn order(&self) -> anyhow::Result<Option<DateOrder>> {
+    fn order(&self) -> Result<Option<DateOrder>, Error> {
         let file = &self.file;
         match (&self.day_first, &self.month_first, &self.ambiguous_date) {
-            (Some(day), Some(month), _) => Err(usage(
+            (Some(day), Some(month), _) => Err(Error::input(
                 format!("{file}: {day} begins with the day and {month} with the month"),
                 "write all dates in one form, preferably 2026-03-21",
             )),
             (Some(_), None, _) => Ok(Some(DateOrder::DayMonth)),
             (None, Some(_), _) => Ok(Some(DateOrder::MonthDay)),
-            (None, None, Some(place)) => Err(usage(
+            (None, None, Some(place)) => Err(Error::input(
                 format!("{file}: {place} may mean two days, and no date shows the order of day and month"),
                 "--date-order month-day or --date-order day-month says which comes first",
             )),

@@ -1,12 +1,12 @@
-//! `dyno import-pgbench`: converts pgbench scripts to a workload.
+//! `dyno import pgbench`: converts pgbench scripts to a workload.
 
 use std::io::Read as _;
 
 use dyno_import::pgbench::{BUILTINS, ImportedWorkload, PgbenchOptions, PgbenchScript, builtin, import};
 use dyno_plan::PlanErrors;
 
-use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportPgbench};
+use crate::commands::new_folder::{workload_name, write_folder};
 use crate::console::Console;
 use crate::exit::{Exit, usage};
 
@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 4 << 20;
 pub(super) fn run(common: &CommonArgs, args: &ImportPgbench, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() || !common.target.is_empty() {
         return Err(usage(
-            "--set and --target are not allowed with import-pgbench",
+            "--set and --target are not allowed with import pgbench",
             "give them to `dyno load` and `dyno run` together with the new folder",
         ));
     }

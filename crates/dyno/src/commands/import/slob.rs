@@ -1,4 +1,4 @@
-//! `dyno import-slob`: converts a SLOB or pgio configuration to a plan.
+//! `dyno import slob`: converts a SLOB or pgio configuration to a plan.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::exit::{Exit, usage};
 pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() {
         return Err(usage(
-            "--set is not allowed with import-slob",
+            "--set is not allowed with import slob",
             "give it to `dyno run`, or edit the new plan",
         ));
     }
     let (target, further) = context::targets(common);
     if !further.is_empty() {
         return Err(usage(
-            "import-slob writes a plan for one target",
+            "import slob writes a plan for one target",
             "give --target once, and write target.urls into the plan",
         ));
     }
@@ -36,7 +36,7 @@ pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> any
     };
     let imported = kits::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
     match &args.output {
-        Some(path) => super::new_file::write_new(path, &imported.text, args.force, "--output")?,
+        Some(path) => crate::commands::new_file::write_new(path, &imported.text, args.force, "--output")?,
         None => talk.print_raw(&imported.text)?,
     }
     talk.json(&serde_json::json!({

@@ -35,20 +35,15 @@ fn import_work_per_line_is_independent_of_table_length() {
         let (bytes, read) = (text.len(), Arc::new(AtomicUsize::new(0)));
         let mut source = ImportFile::over(Counted(Cursor::new(text), read.clone()));
         let common = ImportContext::for_test("t.csv");
-        let mut table = ImportLines {
-            source: &mut source,
-            maps: &maps,
-            common: &common,
-            dialect: &CsvDialect::default(),
-            plans: Plans::default(),
-        };
+        let dialect = CsvDialect::default();
+        let mut table = ImportLines::new(&mut source, &maps, &common, &dialect);
         let mut records = 0;
         for _ in 0..2 {
             table
                 .each(|line| {
                     assert_eq!(line.len(), 2);
                     records += line.len();
-                    Ok(())
+                    Ok::<_, Error>(())
                 })
                 .unwrap();
         }
@@ -65,18 +60,13 @@ fn records_of_one_line_differ_only_in_name_time_and_figures() {
             .map(|map| map.parse().unwrap());
     let mut source = ImportFile::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
     let common = ImportContext::for_test("t.csv");
-    let mut lines = ImportLines {
-        source: &mut source,
-        maps: &maps,
-        common: &common,
-        dialect: &CsvDialect::default(),
-        plans: Plans::default(),
-    };
+    let dialect = CsvDialect::default();
+    let mut lines = ImportLines::new(&mut source, &maps, &common, &dialect);
     let mut all = Vec::new();
     lines
         .each(|line| {
             all.append(line);
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     let [whole, a, b, alone] = all.as_slice() else { panic!("{} records", all.len()) };
@@ -102,20 +92,15 @@ fn record_is_readable_for_any_import_file_name() {
         let maps = ["ops=ops_per_s".parse().unwrap()];
         let mut source = ImportFile::over(Cursor::new("ops\n1\n".to_owned()));
         let common = ImportContext::for_test(file);
-        let mut lines = ImportLines {
-            source: &mut source,
-            maps: &maps,
-            common: &common,
-            dialect: &CsvDialect::default(),
-            plans: Plans::default(),
-        };
+        let dialect = CsvDialect::default();
+        let mut lines = ImportLines::new(&mut source, &maps, &common, &dialect);
         let mut packer = dyno_record::Packer::new();
         lines
             .each(|line| {
                 // Packing reads the record back as well.
                 packer.pack(&line[0]).unwrap();
                 packer.pack_known_plan(&line[0]).unwrap();
-                Ok(())
+                Ok::<_, Error>(())
             })
             .unwrap();
     }

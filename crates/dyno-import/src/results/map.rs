@@ -4,6 +4,8 @@ use dyno_analyze::points::Measure;
 use dyno_plan::keys::{self, PlanKeyKind};
 use dyno_record::Unit;
 
+use crate::Error;
+
 /// A unit as tables print it, Dyno's unit, and the conversion factor.
 type Spelling = (&'static str, Unit, f64);
 
@@ -87,31 +89,19 @@ fn is_number(kind: &PlanKeyKind) -> bool {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ColumnMapping {
+/// The meaning of one column: `COLUMN=FIELD[:UNIT][@TARGET]`.
+pub struct ColumnMapping {
     pub(super) column: String,
     pub(super) field: MappedField,
     /// The database to which the figure belongs, if there are several.
     pub(super) target: Option<String>,
 }
 
-/// A `--map` option that cannot be parsed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("--map {text:?}: {problem}")]
-pub(super) struct MapError {
-    pub(super) text: String,
-    pub(super) problem: String,
-    pub(super) hint: String,
-}
-
 impl std::str::FromStr for ColumnMapping {
-    type Err = MapError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, MapError> {
-        let wrong = |problem: &str, hint: &str| MapError {
-            text: text.to_owned(),
-            problem: problem.to_owned(),
-            hint: hint.to_owned(),
-        };
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = |problem: &str, hint: &str| Error::input(format!("--map {text:?}: {problem}"), hint);
         let example = "write COLUMN=FIELD, such as lio_per_s=logical_reads_per_s or time=service_mean_us:ms";
         let (column, meaning) = text.rsplit_once('=').ok_or_else(|| wrong("there is no = in it", example))?;
         let (meaning, target) = match meaning.split_once('@') {
@@ -261,7 +251,7 @@ mod tests {
             ("x=ops@", "no target"),
         ] {
             let error = text.parse::<ColumnMapping>().unwrap_err();
-            assert!(error.to_string().contains(part) && !error.hint.is_empty(), "{text}: {error}");
+            assert!(error.to_string().contains(part) && !error.hint().is_empty(), "{text}: {error}");
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
+
+use crate::Error;
 
 /// Plans built so far, by their settings: most lines share a plan.
 #[derive(Default)]
@@ -15,7 +16,7 @@ impl Plans {
     ///
     /// # Errors
     /// A key or value is invalid.
-    pub(super) fn of(&mut self, sets: Vec<String>, file: &str) -> anyhow::Result<Plan> {
+    pub(super) fn of(&mut self, sets: Vec<String>, file: &str) -> Result<Plan, Error> {
         if let Some(plan) = self.0.get(&sets) {
             return Ok(plan.clone());
         }
@@ -26,8 +27,9 @@ impl Plans {
         plan.target.url =
             TargetUrl { scheme: "imported".into(), path: file.to_owned(), ..TargetUrl::default() };
         // The repository stores the plan as JSON, so it must be readable again.
-        serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)
-            .with_context(|| format!("the plan of a record of {file} cannot be read back"))?;
+        serde_json::to_string(&plan)
+            .and_then(|text| serde_json::from_str::<Plan>(&text))
+            .map_err(|source| Error::PlanText { file: file.to_owned(), source })?;
         // If every line has other values, the cache is useless.
         if self.0.len() < 1_000 {
             self.0.insert(sets, plan.clone());

@@ -1,4 +1,4 @@
-//! `dyno import-statements`: drafts a workload from the top statements that a database has executed.
+//! `dyno import statements`: drafts a workload from the top statements that a database has executed.
 
 mod output;
 mod report;
@@ -9,8 +9,8 @@ use dyno_campaign::Error;
 use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
 use dyno_import::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
 
-use super::new_folder::{workload_name, write_folder};
 use crate::cli::{CommonArgs, ImportStatements, MarkArgs};
+use crate::commands::new_folder::{workload_name, write_folder};
 use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};

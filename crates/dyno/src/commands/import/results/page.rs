@@ -3,11 +3,11 @@
 use std::io::Read as _;
 
 use dyno_campaign::conclusions;
+use dyno_import::{ImportFile, ImportKind};
 use dyno_record::{Filter, RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
 use dyno_report::embedded::{Embedded, EmbeddedError};
 
-use super::source::{ImportFile, ImportKind};
-use crate::cli;
+use crate::cli::ImportResults;
 use crate::exit::usage;
 
 /// An error of reading a page or record, or of processing one of its records.
@@ -28,7 +28,7 @@ impl From<EmbeddedError> for PageReadError {
 pub(super) fn each(
     source: &mut ImportFile,
     kind: ImportKind,
-    args: &cli::Import,
+    args: &ImportResults,
     mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
 ) -> anyhow::Result<Embedded> {
     // The measurement was not observed here, so it is valid only if its figures still pass the audit.
@@ -60,7 +60,7 @@ fn one(source: &mut ImportFile) -> anyhow::Result<RunRecord> {
     RunRecord::from_json(text.trim_start_matches('\u{feff}')).map_err(|error| wrong(&error))
 }
 
-fn with_marks(mut record: RunRecord, args: &cli::Import) -> RunRecord {
+fn with_marks(mut record: RunRecord, args: &ImportResults) -> RunRecord {
     if args.marks.variant.is_some() {
         record.variant.clone_from(&args.marks.variant);
     }
@@ -85,7 +85,7 @@ pub(super) fn store(
     repository: &Repository,
     source: &mut ImportFile,
     kind: ImportKind,
-    args: &cli::Import,
+    args: &ImportResults,
 ) -> anyhow::Result<PageImportOutcome> {
     let mut batch = repository.batch()?;
     let mut existing_count = 0;

@@ -9,8 +9,8 @@ use super::strict::CsvError;
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
 /// Reader of records in a file of names and values.
-pub(super) struct Pairs<R> {
-    pub(super) columns: Vec<String>,
+pub(crate) struct Pairs<R> {
+    pub(crate) columns: Vec<String>,
     separator: char,
     reader: BufReader<R>,
     line: u64,
@@ -22,13 +22,13 @@ pub(super) struct Pairs<R> {
 }
 
 impl<R: Read> Pairs<R> {
-    pub(super) fn new(text: R, separator: char, columns: Vec<String>) -> Self {
+    pub(crate) fn new(text: R, separator: char, columns: Vec<String>) -> Self {
         let reader = BufReader::new(text);
         Self { columns, separator, reader, line: 0, first: None, waiting: None, cells: Vec::new() }
     }
 
     /// The names in the file that are columns here.
-    pub(super) fn names(mut self) -> Result<Vec<String>, CsvError> {
+    pub(crate) fn names(mut self) -> Result<Vec<String>, CsvError> {
         let mut is_used = vec![false; self.columns.len()];
         while let Some((_, column, _)) = self.pair()? {
             is_used[column] = true;
@@ -38,7 +38,7 @@ impl<R: Read> Pairs<R> {
     }
 
     /// Line on which the next record begins, and its cells in column order.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let begin = match self.waiting.take() {
             Some(pair) => Some(pair),
             None => self.pair()?,

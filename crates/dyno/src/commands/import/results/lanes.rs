@@ -100,10 +100,9 @@ fn collect(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
-    use super::super::dialect::CsvDialect;
-    use super::super::plans::Plans;
-    use super::super::record::{ImportContext, ImportLines};
-    use super::super::source::ImportFile;
+    use dyno_import::results::{ColumnMapping, ImportContext, ImportLines, ImportMarks, detect_dialect};
+    use dyno_import::{ImportFile, TableNotation};
+
     use super::*;
 
     /// Records of a table's only line, repeated under different names.
@@ -111,20 +110,15 @@ mod tests {
         let table = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(table.path(), "ops\n100\n").unwrap();
         let mut source = ImportFile::open(table.path()).unwrap();
-        let common = ImportContext::for_test("t.csv");
-        let maps = ["ops=ops_per_s".parse().unwrap()];
-        let mut lines = ImportLines {
-            source: &mut source,
-            maps: &maps,
-            common: &common,
-            dialect: &CsvDialect::default(),
-            plans: Plans::default(),
-        };
+        let context = ImportContext::new("csv", &source, ImportMarks::default());
+        let maps: [ColumnMapping; 1] = ["ops=ops_per_s".parse().unwrap()];
+        let (dialect, _) = detect_dialect(&mut source, &maps, &TableNotation::default()).unwrap();
+        let mut lines = ImportLines::new(&mut source, &maps, &context, &dialect);
         let mut all = Vec::new();
         lines
             .each(|line| {
                 all.append(line);
-                Ok(())
+                Ok::<_, dyno_import::Error>(())
             })
             .unwrap();
         let template = all.remove(0);

@@ -9,55 +9,18 @@ use dyno_record::{
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::context::ImportContext;
 use super::dialect::{CsvDialect, RecordRows};
 use super::logs::LogRun;
 use super::map::{ColumnMapping, MappedField};
-use super::moment;
-use super::number::{number, plain};
 use super::plans::Plans;
-use super::source::ImportFile;
-use super::strict::CsvError;
-use crate::exit::usage;
+use crate::table::CsvError;
+use crate::table::moment;
+use crate::table::number::{number, plain};
+use crate::{Error, ImportFile};
 
 /// Cell texts that mean a missing figure.
 const NO_FIGURE: [&str; 6] = ["", "-", "–", "n/a", "N/A", "NA"];
-
-/// Data that applies to all lines.
-pub(super) struct ImportContext<'c> {
-    /// Format of the figures: `csv`, `sysbench`.
-    pub(super) format: &'static str,
-    pub(super) file: String,
-    /// Path of the file in errors.
-    pub(super) path: String,
-    pub(super) sets: &'c [String],
-    pub(super) variant: Option<&'c str>,
-    pub(super) tags: &'c [String],
-    pub(super) product: Option<&'c str>,
-    pub(super) now: Timestamp,
-    /// The import time as records store it.
-    pub(super) imported_at: String,
-    /// Sixteen random bits at the start of the record names.
-    pub(super) salt: u16,
-}
-
-#[cfg(test)]
-impl ImportContext<'_> {
-    /// Context for the lines of `file` in a test.
-    pub(super) fn for_test(file: &str) -> Self {
-        Self {
-            format: "csv",
-            file: file.into(),
-            path: file.into(),
-            sets: &[],
-            variant: None,
-            tags: &[],
-            product: None,
-            now: Timestamp::UNIX_EPOCH,
-            imported_at: rfc3339(Timestamp::UNIX_EPOCH),
-            salt: 0,
-        }
-    }
-}
 
 /// Figures of a record under construction.
 #[derive(Default)]
@@ -80,30 +43,44 @@ struct ImportLine {
 }
 
 /// Iterates over the lines of a table as records.
-pub(super) struct ImportLines<'t> {
-    pub(super) source: &'t mut ImportFile,
-    pub(super) maps: &'t [ColumnMapping],
-    pub(super) common: &'t ImportContext<'t>,
-    pub(super) dialect: &'t CsvDialect,
-    pub(super) plans: Plans,
+pub struct ImportLines<'t> {
+    source: &'t mut ImportFile,
+    maps: &'t [ColumnMapping],
+    common: &'t ImportContext<'t>,
+    dialect: &'t CsvDialect,
+    plans: Plans,
 }
 
-impl ImportLines<'_> {
+impl<'t> ImportLines<'t> {
+    /// The lines of `source`, whose columns have the meaning of `maps`.
+    pub fn new(
+        source: &'t mut ImportFile,
+        maps: &'t [ColumnMapping],
+        common: &'t ImportContext<'t>,
+        dialect: &'t CsvDialect,
+    ) -> Self {
+        Self { source, maps, common, dialect, plans: Plans::default() }
+    }
+
     /// Passes the records of each line to `take`: the whole line first, then its parts. A file always gives
     /// equal records.
-    pub(super) fn each(
+    ///
+    /// # Errors
+    /// An error of `take`; or the first error of the file, with its place.
+    pub fn each<E: From<Error>>(
         &mut self,
-        mut take: impl FnMut(&mut Vec<RunRecord>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+        mut take: impl FnMut(&mut Vec<RunRecord>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let common = self.common;
         let wrong = |error: CsvError| {
-            usage(
+            Error::input(
                 format!("{}: {error}", common.path),
-                "--separator names the separator between two cells; `dyno import --help` describes tables",
+                "--separator names the separator between two cells; `dyno import results --help` describes tables",
             )
         };
         let mut table =
-            RecordRows::open(self.source.reader()?, self.dialect.layout, self.maps).map_err(wrong)?;
+            RecordRows::open(self.source.reader().map_err(Error::from)?, self.dialect.layout, self.maps)
+                .map_err(wrong)?;
         let columns = columns(table.columns(), self.maps, common)?;
         let mut before = 0;
         while let Some((number, cells)) = table.next().map_err(wrong)? {
@@ -123,7 +100,10 @@ impl ImportLines<'_> {
 }
 
 /// Converts the results of another tool to records.
-pub(super) fn of_log(runs: Vec<LogRun>, common: &ImportContext<'_>) -> anyhow::Result<Vec<RunRecord>> {
+///
+/// # Errors
+/// A key or value of the command line is invalid.
+pub fn log_records(runs: Vec<LogRun>, common: &ImportContext<'_>) -> Result<Vec<RunRecord>, Error> {
     let (mut plans, mut records) = (Plans::default(), Vec::with_capacity(runs.len()));
     for run in runs {
         let metrics = run.metrics.into_iter();
@@ -147,19 +127,19 @@ fn columns<'m>(
     names: &[String],
     maps: &'m [ColumnMapping],
     common: &ImportContext<'_>,
-) -> anyhow::Result<Vec<(usize, &'m ColumnMapping)>> {
+) -> Result<Vec<(usize, &'m ColumnMapping)>, Error> {
     if maps.is_empty() {
-        return Err(usage(
+        return Err(Error::input(
             "no --map states the meaning of the columns",
             format!(
-                "the columns are {}; see `dyno import --help`, which also lists the tools whose logs are known",
+                "the columns are {}; see `dyno import results --help`, which also lists the tools whose logs are known",
                 names.join(", ")
             ),
         ));
     }
     let place = |map: &'m ColumnMapping| match names.iter().position(|column| *column == map.column) {
         Some(at) => Ok((at, map)),
-        None => Err(usage(
+        None => Err(Error::input(
             format!("{} has no column {:?}", common.file, map.column),
             format!("its columns are {}", names.join(", ")),
         )),
@@ -174,10 +154,10 @@ fn read(
     number: u64,
     common: &ImportContext<'_>,
     dialect: &CsvDialect,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     apply_cell(line, map, cell, dialect).map_err(|problem| {
         let place = format!("{} line {number}, column {:?}", common.file, map.column);
-        usage(
+        Error::input(
             format!("{place}: {cell:?} {problem}"),
             match problem.as_str() {
                 NO_ZONE => "--time-zone UTC, or the zone in which it was written, such as Europe/Berlin",
@@ -253,7 +233,7 @@ fn build(
     line: ImportLine,
     frame: RunRecord,
     common: &ImportContext<'_>,
-) -> anyhow::Result<Vec<RunRecord>> {
+) -> Result<Vec<RunRecord>, Error> {
     let started = line.started_at.unwrap_or(common.now);
     let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
     let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -298,12 +278,12 @@ fn name(at: Timestamp, index: usize, salt: u16) -> String {
     new_run_id(at, salt.wrapping_add(index as u16))
 }
 
-fn put_figures(record: &mut RunRecord, figures: ImportFigures) -> anyhow::Result<()> {
+fn put_figures(record: &mut RunRecord, figures: ImportFigures) -> Result<(), Error> {
     record.metrics = figures.metrics;
     if let Some(ops) = figures.ops {
         let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
         let seconds = seconds.ok_or_else(|| {
-            usage(
+            Error::input(
                 "a column is mapped to ops, the operations of a whole run, but the length of the run is \
                     unknown",
                 "map a column to seconds, or write --set run.time=180s",
@@ -323,8 +303,8 @@ fn frame(
     number: u64,
     common: &ImportContext<'_>,
     plans: &mut Plans,
-) -> anyhow::Result<RunRecord> {
-    let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
+) -> Result<RunRecord, Error> {
+    let mut sets: Vec<String> = common.marks.sets.iter().chain(&line.sets).cloned().collect();
     if let Some(sessions) = line.sessions {
         sets.push(format!("run.sessions_per_schema={sessions}"));
     }
@@ -345,7 +325,10 @@ fn frame(
     let target = TargetFacts {
         url: plan.target.url.to_string(),
         engine: "imported".into(),
-        identity: Identity { product: common.product.unwrap_or_default().to_owned(), ..Identity::default() },
+        identity: Identity {
+            product: common.marks.product.unwrap_or_default().to_owned(),
+            ..Identity::default()
+        },
         ..TargetFacts::default()
     };
     let not_audited = AuditCheck {
@@ -358,8 +341,8 @@ fn frame(
     Ok(RunRecord {
         kind: RecordKind::Import,
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        variant: line.variant.take().or_else(|| common.variant.map(str::to_owned)),
-        tags: common.tags.iter().cloned().chain(line.tags.drain(..)).collect(),
+        variant: line.variant.take().or_else(|| common.marks.variant.map(str::to_owned)),
+        tags: common.marks.tags.iter().cloned().chain(line.tags.drain(..)).collect(),
         imported: Some(imported),
         targets: vec![target],
         gate: StartGate { sessions: line.sessions.unwrap_or(0), ..StartGate::default() },
