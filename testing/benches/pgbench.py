@@ -1,4 +1,4 @@
-"""pgbench's built-in scripts, imported by `dyno import-pgbench`, against `pgbench -M prepared` with the same tables and server:
+"""pgbench's built-in scripts, imported by `dyno import pgbench`, against `pgbench -M prepared` with the same tables and server:
 transactions per second and client CPU, as the machine is and with client and server on one processor.
 
 `SCRIPTS=select-only` takes some of them, `SCALE=10` other tables, `BOUND=0` or `BOUND=1` one of both settings. Commits do not
@@ -60,7 +60,7 @@ def main():
         for script in scripts:
             workload = pathlib.Path(folder, script)
             # One name for all: they share their tables.
-            process.run([process.DYNO, "import-pgbench", "--builtin", script, "--scale", scale, "--name", "pgbench", "--into", workload])
+            process.run([process.DYNO, "import", "pgbench", "--builtin", script, "--scale", scale, "--name", "pgbench", "--into", workload])
             own = pathlib.Path(folder, f"{script}-runs")
             own.mkdir()
             dyno = Dyno(own, server.url, workload__folder=workload, run__warmup="500ms")
