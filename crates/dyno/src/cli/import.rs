@@ -12,7 +12,11 @@ use super::shared::MarkArgs;
 
 /// `dyno import`: a command; or a file, as in earlier versions.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, mut_args(|arg| arg.hide(true)))]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    mut_args(|arg| arg.hide(true).required(false))
+)]
 pub(crate) struct ImportArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ImportCommand>,
@@ -116,31 +120,31 @@ pub(crate) enum ImportCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum OldImportCommand {
     /// Old name of `dyno import slob`, whose help has examples.
-    #[command(hide = true)]
-    ImportSlob(ImportSlob),
+    #[command(name = "import-slob", hide = true)]
+    Slob(ImportSlob),
     /// Old name of `dyno import pgbench`, whose help has examples.
-    #[command(hide = true)]
-    ImportPgbench(ImportPgbench),
+    #[command(name = "import-pgbench", hide = true)]
+    Pgbench(ImportPgbench),
     /// Old name of `dyno import statements`, whose help has examples.
-    #[command(hide = true)]
-    ImportStatements(ImportStatements),
+    #[command(name = "import-statements", hide = true)]
+    Statements(ImportStatements),
     /// Old name of `dyno import metrics`, whose help has examples.
-    #[command(hide = true)]
-    ImportMetrics(ImportMetrics),
+    #[command(name = "import-metrics", hide = true)]
+    Metrics(ImportMetrics),
 }
 
 impl CliCommand {
     /// The command under its present name.
     pub(super) fn renamed(self) -> Self {
         let (old_name, command) = match self {
-            Self::OldImport(OldImportCommand::ImportSlob(args)) => ("import-slob", ImportCommand::Slob(args)),
-            Self::OldImport(OldImportCommand::ImportPgbench(args)) => {
+            Self::OldImport(OldImportCommand::Slob(args)) => ("import-slob", ImportCommand::Slob(args)),
+            Self::OldImport(OldImportCommand::Pgbench(args)) => {
                 ("import-pgbench", ImportCommand::Pgbench(args))
             }
-            Self::OldImport(OldImportCommand::ImportStatements(args)) => {
+            Self::OldImport(OldImportCommand::Statements(args)) => {
                 ("import-statements", ImportCommand::Statements(args))
             }
-            Self::OldImport(OldImportCommand::ImportMetrics(args)) => {
+            Self::OldImport(OldImportCommand::Metrics(args)) => {
                 ("import-metrics", ImportCommand::Metrics(args))
             }
             Self::Import(ImportArgs { results: Some(args), .. }) => {
@@ -152,7 +156,9 @@ impl CliCommand {
     }
 }
 
+// Names the argument that clap looks for, as it does not look into groups below.
 #[derive(Debug, Args)]
+#[group(args = ["file"])]
 pub(crate) struct ImportResults {
     /// File to import: a table whose first line names the columns (`#` begins a comment line), or a log of a
     /// known tool.

@@ -12,7 +12,7 @@ use crate::exit::{Exit, usage};
 
 pub(super) fn run(common: &CommonArgs, args: &ImportArgs, talk: &Console) -> anyhow::Result<Exit> {
     let Some(command) = &args.command else {
-        return Err(usage("dyno import needs a command", "`dyno import --help` lists the commands"));
+        return Err(usage("`dyno import` needs a command", "`dyno import --help` lists the commands"));
     };
     if let Some(old_name) = args.old_name {
         talk.say(&format!("note: `dyno {old_name}` is deprecated; use `dyno import {}`", name(command)));
