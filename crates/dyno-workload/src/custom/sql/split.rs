@@ -92,7 +92,7 @@ pub(in crate::custom) fn split(text: &SourceText) -> Result<Vec<SplitStatement>,
 /// The single statement in `text`.
 ///
 /// # Errors
-/// The same as for [`split`]; or there are none or several statements.
+/// The same as for `split`; or there are none or several statements.
 pub fn single_statement(text: &SourceText) -> Result<SplitStatement, WorkloadError> {
     let mut pieces = split(text)?;
     match pieces.len() {
