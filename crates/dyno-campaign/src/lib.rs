@@ -9,7 +9,7 @@
 //! | file | job |
 //! | --- | --- |
 //! | `campaign_context`, `event`, `error` | the caller's context, its events, and errors |
-//! | `event_log` | events as lines of a file that another program reads |
+//! | `progress` | the state of a run or campaign after each event, and the events that other programs read |
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | preparation before a run: targets, locks, data |
 //! | `measure`, `hooks`, `shell`, `interval_store`, `row_cleanup`, `database_reports`, `awr_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | the runs of a campaign; `sweep`, `search`, `soak`, `ab` and `suite` decide which run comes next and conclude |
@@ -46,7 +46,6 @@ mod driver;
 mod drop;
 mod error;
 mod event;
-mod event_log;
 mod executed_statements;
 mod expectations;
 pub mod files;
@@ -58,6 +57,7 @@ mod load;
 mod measure;
 mod names;
 pub mod platforms;
+pub mod progress;
 pub mod prove;
 mod ready;
 mod refuse;
@@ -91,11 +91,9 @@ pub use event::{
     CampaignBegun, CampaignEvent, HookEvent, Listener, LoadEvent, NextRun, ProofEvent, RunEnded, StudyEvent,
     TargetObjects, Warning, WorkloadSetup,
 };
-pub use event_log::{
-    CampaignStep, CompleteInterval, IntervalProgress, ProgressEvent, RunResult, WatchProgress,
-};
 pub use executed_statements::seen;
 pub use load::{LoadOutcome, LoadedTarget, load};
+pub use progress::{ProgressEvent, RunPhase, RunProgress, RunResult};
 pub use run::run;
 pub use soak::soak;
 pub use watch::watch;

@@ -1,6 +1,8 @@
 //! Reports the progress of a run to a listener.
 
 use dyno_record::SeriesChunk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::complete::{CompletedInterval, RunningTotals};
 
@@ -53,22 +55,28 @@ pub enum RunEvent {
     Draining,
 }
 
-/// Figures of the last interval on which all sessions have reported, and the progress of the run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Figures of the last interval on which all sessions have reported, and the progress of the run. Serialized,
+/// it has the progress only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveProgress {
     /// Seconds since the window began.
     pub elapsed_s: f64,
-    /// Length of the window, s; absent when it ends by operations.
+    /// Length of the window, s; absent if it ends after a number of operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_s: Option<f64>,
-    /// Finished share of the window, 0–1.
+    /// Completed share of the window, 0–1.
     pub done: f64,
     /// The end of that interval in seconds since the window began; absent before the first one.
+    #[serde(skip)]
     pub until_s: Option<f64>,
     /// Operations per second in the interval.
+    #[serde(skip)]
     pub ops_per_s: f64,
     /// Median response time in the interval, µs.
+    #[serde(skip)]
     pub p50_us: Option<f64>,
     /// 99th percentile of response time in the interval, µs.
+    #[serde(skip)]
     pub p99_us: Option<f64>,
     /// Failed operations since the window began.
     pub errors: u64,

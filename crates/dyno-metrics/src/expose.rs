@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Error, Write as _};
 
+use dyno_campaign::RunProgress;
 use dyno_drive::{CoarseLatencies, CumulativeCounters};
 use dyno_record::{Counter, Unit, Waits};
 use prometheus_client::collector::Collector;
@@ -13,8 +14,8 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 
 use crate::names::{Exported, exported};
-use crate::totals::{MetricsPhase, MetricsState, SharedMetricsState};
-use crate::watched::WatchedMetrics;
+use crate::totals::{PHASES, SharedProgress, checks_by_status, phase_label};
+use crate::watched;
 
 /// Upper bounds of the histogram's buckets, as powers of two of nanoseconds: from one microsecond to one
 /// minute. Latencies are recorded with two digits. These bounds lie between two recorded values, so no
@@ -26,7 +27,7 @@ const ENDS_LOG2: std::ops::RangeInclusive<u32> = 10..=36;
 const WAITS_MAX: usize = 25;
 
 #[derive(Debug)]
-pub(crate) struct Exposed(pub(crate) SharedMetricsState);
+pub(crate) struct Exposed(pub(crate) SharedProgress);
 
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
@@ -50,17 +51,17 @@ impl EncodeLabelSet for Set<'_> {
 
 impl Collector for Exposed {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
-        let book = self.0.lock();
-        encode_run_info(&book, &mut encoder)?;
-        encode_operations(&book, &mut encoder)?;
-        audit(&book, &mut encoder)?;
-        if let Some(complete) = &book.complete {
+        let progress = self.0.lock();
+        encode_run_info(&progress, &mut encoder)?;
+        encode_operations(&progress, &mut encoder)?;
+        audit(&progress, &mut encoder)?;
+        if let Some(complete) = &progress.complete {
             waits(&complete.waits, &mut encoder)?;
             portable(&complete.counters, &mut encoder)?;
             native(&complete.counters, &mut encoder)?;
         }
-        if let Some(watched) = &book.watched {
-            encode_watch(watched, &mut encoder)?;
+        if watched::is_watch(&progress) {
+            encode_watch(&progress, &mut encoder)?;
         }
         Ok(())
     }
@@ -99,29 +100,33 @@ fn counter<V: EncodeCounterValue>(
 }
 
 /// Writes which run is in progress, its phase, and its sessions.
-fn encode_run_info(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+fn encode_run_info(progress: &RunProgress, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let version = env!("CARGO_PKG_VERSION");
     gauge(
         encoder,
         ("dyno_build_info", "Version of the measuring program."),
         &[(vec![("version", version)], 1_i64)],
     )?;
-    if let Some((run, targets)) = &book.run {
-        let alone = if book.watched.is_some() { "watch" } else { "run" };
-        let (campaign, kind) =
-            book.campaign.as_ref().map_or(("", alone), |(campaign, kind)| (campaign.as_str(), *kind));
-        let labels =
-            vec![("run", run.as_str()), ("campaign", campaign), ("kind", kind), ("targets", targets)];
+    if let Some(run) = &progress.run {
+        let alone = if watched::is_watch(progress) { "watch" } else { "run" };
+        let campaign = progress.sweep.as_deref().unwrap_or_default();
+        let kind = progress.sweep_kind.as_deref().unwrap_or(alone);
+        let labels = vec![
+            ("run", run.as_str()),
+            ("campaign", campaign),
+            ("kind", kind),
+            ("targets", &progress.targets),
+        ];
         gauge(encoder, ("dyno_run_info", "The current run, or the last one."), &[(labels, 1_i64)])?;
     }
-    let phases =
-        MetricsPhase::ALL.map(|(phase, name)| (vec![("phase", name)], i64::from(phase == book.phase)));
+    let current = phase_label(&progress.phase);
+    let phases = PHASES.map(|name| (vec![("phase", name)], i64::from(name == current)));
     gauge(encoder, ("dyno_phase", "1 for the phase of the current run."), &phases)?;
-    if let Some(sessions) = book.sessions {
+    if let Some(sessions) = progress.sessions {
         let help = "Sessions of the current run.";
         gauge(encoder, ("dyno_sessions", help), &[(vec![], sessions)])?;
     }
-    if let Some(live) = book.live {
+    if let Some((live, _)) = progress.live {
         let help = "Time since the window of the run began.";
         gauge(encoder, ("dyno_window_elapsed_seconds", help), &[(vec![], live.elapsed_s)])?;
         let help = "Length of the window of the run.";
@@ -132,8 +137,8 @@ fn encode_run_info(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> 
 }
 
 /// Writes operations, errors, response times and loaded rows of all windows.
-fn encode_operations(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-    let sums = book.sums();
+fn encode_operations(progress: &RunProgress, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+    let sums = progress.totals();
     let of_class = |(class, ops): (&'_ String, &u64)| (class.clone(), *ops);
     let classes: Vec<(String, u64)> = sums.classes.iter().map(of_class).collect();
     let values: Vec<_> = classes.iter().map(|(class, ops)| (vec![("class", class.as_str())], *ops)).collect();
@@ -151,9 +156,9 @@ fn encode_operations(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -
         &buckets(&sums.latency),
         None,
     )?;
-    let (rows, bytes) = sums.loaded;
-    counter(encoder, ("dyno_loaded_rows", "Loaded rows."), &[(vec![], rows)])?;
-    counter(encoder, ("dyno_loaded_bytes", "Content of the loaded rows."), &[(vec![], bytes)])
+    counter(encoder, ("dyno_loaded_rows", "Loaded rows."), &[(vec![], sums.loaded_rows)])?;
+    let help = "Content of the loaded rows.";
+    counter(encoder, ("dyno_loaded_bytes", help), &[(vec![], sums.loaded_bytes)])
 }
 
 /// Returns each bucket's upper bound in seconds and its own, not cumulative, count.
@@ -168,17 +173,18 @@ fn buckets(latency: &CoarseLatencies) -> Vec<(f64, u64)> {
 }
 
 /// Writes the changes detected in the window so far, the last audit's checks, and the number of stored runs.
-fn audit(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-    if let Some(complete) = &book.complete {
+fn audit(progress: &RunProgress, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+    if let Some(complete) = &progress.complete {
         let help = "Settings, tables, servers and counters that changed in the window so far.";
         let changed = (complete.changes.len() + complete.resets.len()) as u64;
         gauge(encoder, ("dyno_audit_changes", help), &[(vec![], changed)])?;
     }
+    let checks = progress.stored.last().map(checks_by_status).unwrap_or_default();
     let labelled = |counts: &BTreeMap<&'static str, u64>| -> Vec<(Labels<'static>, u64)> {
         counts.iter().map(|(status, count)| (vec![("status", *status)], *count)).collect()
     };
-    gauge(encoder, ("dyno_audit_checks", "Checks of the last run's audit."), &labelled(&book.checks))?;
-    counter(encoder, ("dyno_runs", "Stored runs."), &labelled(&book.runs))
+    gauge(encoder, ("dyno_audit_checks", "Checks of the last run's audit."), &labelled(&checks))?;
+    counter(encoder, ("dyno_runs", "Stored runs."), &labelled(&progress.runs_by_status))
 }
 
 fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
@@ -199,15 +205,15 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
 }
 
 /// Writes the last interval of a watched database and its cumulative counters.
-fn encode_watch(watched: &WatchedMetrics, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+fn encode_watch(progress: &RunProgress, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let help = "Whether the watched database answers.";
-    gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched.answers()))])?;
-    let Some(moment) = &watched.moment else { return Ok(()) };
+    gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched::answers(progress)))])?;
+    let Some(moment) = &progress.observed else { return Ok(()) };
     let help = "Time since the watch began.";
     gauge(encoder, ("dyno_watch_elapsed_seconds", help), &[(vec![], moment.elapsed_s)])?;
     let help = "Length of the watch.";
     gauge(encoder, ("dyno_watch_length_seconds", help), &[(vec![], moment.total_s)])?;
-    for (name, of_results, value) in watched.figures() {
+    for (name, of_results, value) in watched::figures(moment) {
         let help = format!("{of_results} of the last complete interval.");
         gauge(encoder, (&format!("dyno_watch_{name}"), &help), &[(vec![], value)])?;
     }

@@ -6,11 +6,11 @@ use dyno_campaign::CampaignEvent;
 use prometheus_client::registry::Registry;
 
 use crate::expose::Exposed;
-use crate::totals::SharedMetricsState;
+use crate::totals::SharedProgress;
 
 /// Totals of what this process has measured, as OpenMetrics text. Clones share the same totals.
 #[derive(Clone, Default)]
-pub struct Metrics(SharedMetricsState);
+pub struct Metrics(SharedProgress);
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,7 +26,7 @@ impl Metrics {
 
     /// Updates the totals from one campaign event.
     pub fn hear(&self, event: &CampaignEvent) {
-        self.0.lock().apply_event(event);
+        self.0.hear(event);
     }
 
     /// Returns all metrics as OpenMetrics text, media type [`OPENMETRICS`](crate::OPENMETRICS).

@@ -1,177 +1,87 @@
-//! Keeps the totals of a process's campaign events, from which metrics are exported.
+//! The progress of this process's runs and campaigns, from which metrics are exported.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use dyno_campaign::CampaignEvent;
-use dyno_drive::{CoarseLatencies, CompletedInterval, LiveProgress, RunningTotals};
-use dyno_record::{CheckStatus, RunRecord};
-
-use crate::watched::WatchedMetrics;
+use dyno_campaign::{CampaignEvent, RunPhase, RunProgress, RunResult};
+use dyno_record::CheckStatus;
 
 /// The shared state: one writer applies events, many readers export. Clones share the same state.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SharedMetricsState(Arc<Mutex<MetricsState>>);
+#[derive(Debug, Clone)]
+pub(crate) struct SharedProgress(Arc<(Mutex<RunProgress>, Instant)>);
 
-impl SharedMetricsState {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, MetricsState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Default for SharedProgress {
+    fn default() -> Self {
+        Self(Arc::new((Mutex::default(), Instant::now())))
     }
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct MetricsState {
-    /// The run in progress, or the last one: its name and its targets.
-    pub(crate) run: Option<(String, String)>,
-    /// The campaign's name and kind; absent for a single run.
-    pub(crate) campaign: Option<(String, &'static str)>,
-    pub(crate) phase: MetricsPhase,
-    pub(crate) sessions: Option<u32>,
-    pub(crate) live: Option<LiveProgress>,
-    pub(crate) complete: Option<Box<CompletedInterval>>,
-    /// The database that `dyno watch` observes without running load.
-    pub(crate) watched: Option<WatchedMetrics>,
-    /// Totals of all finished runs.
-    finished: MetricsTotals,
-    /// Totals of the run in progress, up to its last complete interval.
-    current: MetricsTotals,
-    /// Number of stored runs by status.
-    pub(crate) runs: BTreeMap<&'static str, u64>,
-    /// Number of checks in the last run's audit by check status.
-    pub(crate) checks: BTreeMap<&'static str, u64>,
-}
-
-/// The phase of the run in progress.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum MetricsPhase {
-    #[default]
-    Idle,
-    Loading,
-    Connecting,
-    Warmup,
-    Window,
-    Draining,
-    Watching,
-}
-
-impl MetricsPhase {
-    pub(crate) const ALL: [(Self, &'static str); 7] = [
-        (Self::Idle, "idle"),
-        (Self::Loading, "loading"),
-        (Self::Connecting, "connecting"),
-        (Self::Warmup, "warmup"),
-        (Self::Window, "window"),
-        (Self::Draining, "draining"),
-        (Self::Watching, "watching"),
-    ];
-}
-
-/// Totals over the windows of one or more runs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MetricsTotals {
-    pub(crate) errors: u64,
-    pub(crate) classes: BTreeMap<String, u64>,
-    pub(crate) latency: CoarseLatencies,
-    pub(crate) loaded: (u64, u64),
-}
-
-impl MetricsTotals {
-    fn of(so_far: &RunningTotals) -> Self {
-        let (errors, latency) = (so_far.errors, so_far.latency.clone());
-        Self { errors, classes: so_far.classes.iter().cloned().collect(), latency, loaded: (0, 0) }
+impl SharedProgress {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunProgress> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&mut self, other: &Self) {
-        self.errors += other.errors;
-        for (class, ops) in &other.classes {
-            *self.classes.entry(class.clone()).or_default() += ops;
+    /// Follows an event of this process.
+    pub(crate) fn hear(&self, event: &CampaignEvent) {
+        self.lock().hear(event, self.0.1.elapsed().as_secs_f64());
+    }
+}
+
+/// The values of the label `phase`.
+pub(crate) const PHASES: [&str; 7] =
+    ["idle", "loading", "connecting", "warmup", "window", "draining", "watching"];
+
+/// The value of the label `phase`: the begin of a run belongs to connecting, and other activities are idle.
+pub(crate) fn phase_label(phase: &RunPhase) -> &'static str {
+    match phase {
+        RunPhase::Loading(_) => "loading",
+        RunPhase::Starting | RunPhase::Learning | RunPhase::AwaitingHosts(..) | RunPhase::Connecting(..) => {
+            "connecting"
         }
-        self.latency.add(&other.latency);
-        self.loaded = (self.loaded.0 + other.loaded.0, self.loaded.1 + other.loaded.1);
+        RunPhase::Warmup => "warmup",
+        RunPhase::Window => "window",
+        RunPhase::Draining => "draining",
+        RunPhase::Watching => "watching",
+        _ => "idle",
     }
 }
 
-impl MetricsState {
-    /// Totals of all runs of this process, the one in progress included.
-    pub(crate) fn sums(&self) -> MetricsTotals {
-        let mut all = self.finished.clone();
-        all.add(&self.current);
-        all
-    }
-
-    /// Updates the state from one campaign event.
-    pub(crate) fn apply_event(&mut self, event: &CampaignEvent) {
-        match event {
-            CampaignEvent::Begun(begun) => {
-                self.campaign = Some((begun.id.clone(), begun.kind.name()));
-            }
-            CampaignEvent::RunBegun { id, targets, .. } => {
-                self.run = Some((id.clone(), targets.clone()));
-                self.close();
-                (self.phase, self.live, self.complete) = (MetricsPhase::Connecting, None, None);
-            }
-            CampaignEvent::Load(dyno_campaign::LoadEvent::Phase(..)) => self.phase = MetricsPhase::Loading,
-            CampaignEvent::Load(dyno_campaign::LoadEvent::Advance(rows, bytes)) => {
-                self.finished.loaded = (self.finished.loaded.0 + rows, self.finished.loaded.1 + bytes);
-            }
-            CampaignEvent::Load(dyno_campaign::LoadEvent::Over) => self.phase = MetricsPhase::Idle,
-            CampaignEvent::Phase(event) => self.phase(event),
-            CampaignEvent::Seen(seen) => {
-                self.phase = MetricsPhase::Watching;
-                self.watched.get_or_insert_default().apply_event(seen);
-            }
-            CampaignEvent::RunOver => self.phase = MetricsPhase::Idle,
-            CampaignEvent::Stored(record) => self.stored(record),
-            _ => {}
-        }
-    }
-
-    fn phase(&mut self, event: &dyno_drive::RunEvent) {
-        match event {
-            dyno_drive::RunEvent::Connecting { of, .. } => {
-                (self.phase, self.sessions) = (MetricsPhase::Connecting, Some(*of));
-            }
-            dyno_drive::RunEvent::Warmup { .. } => self.phase = MetricsPhase::Warmup,
-            dyno_drive::RunEvent::Window { .. } => self.phase = MetricsPhase::Window,
-            dyno_drive::RunEvent::Draining => self.phase = MetricsPhase::Draining,
-            dyno_drive::RunEvent::Interval(live) => self.live = Some(*live),
-            dyno_drive::RunEvent::Complete(complete) => {
-                self.current = MetricsTotals::of(&complete.so_far);
-                self.complete = Some(complete.clone());
-            }
-            dyno_drive::RunEvent::Whole(so_far) => {
-                self.current = MetricsTotals::of(so_far);
-                self.close();
-            }
-            dyno_drive::RunEvent::Awaiting { .. } | dyno_drive::RunEvent::Closing { .. } => {}
-            dyno_drive::RunEvent::Final(_) | dyno_drive::RunEvent::Late(_) => {}
-        }
-    }
-
-    /// Adds the current run to the finished ones. Exported counters never fall, so the totals of a run remain
-    /// when the next one begins.
-    fn close(&mut self) {
-        let now = std::mem::take(&mut self.current);
-        self.finished.add(&now);
-    }
-
-    fn stored(&mut self, record: &RunRecord) {
-        *self.runs.entry(record.status.name()).or_default() += 1;
-        self.checks = [CheckStatus::Pass, CheckStatus::Skipped, CheckStatus::Warn, CheckStatus::Fail]
-            .into_iter()
-            .map(|status| {
-                let is = record.audit.iter().filter(|check| check.status == status);
-                (check_name(status), is.count() as u64)
-            })
-            .collect();
-    }
+/// Number of checks in a run's audit by check status.
+pub(crate) fn checks_by_status(run: &RunResult) -> BTreeMap<&'static str, u64> {
+    let with_status = |status| run.doubts.iter().filter(|check| check.status == status).count() as u64;
+    BTreeMap::from([
+        ("pass", run.passed.into()),
+        ("skipped", run.skipped.into()),
+        ("warn", with_status(CheckStatus::Warn)),
+        ("fail", with_status(CheckStatus::Fail)),
+    ])
 }
 
-fn check_name(status: CheckStatus) -> &'static str {
-    match status {
-        CheckStatus::Pass => "pass",
-        CheckStatus::Skipped => "skipped",
-        CheckStatus::Warn => "warn",
-        CheckStatus::Fail => "fail",
+#[cfg(test)]
+mod tests {
+    use dyno_campaign::ProgressEvent;
+
+    use super::*;
+
+    #[test]
+    fn metrics_phase_follows_the_progress_of_a_run() {
+        let mut progress = RunProgress::default();
+        let labels = [
+            (RunPhase::CheckingData, "idle"),
+            (RunPhase::Loading("rows".into()), "loading"),
+            (RunPhase::Starting, "connecting"),
+            (RunPhase::Connecting(1, 4), "connecting"),
+            (RunPhase::Warmup, "warmup"),
+            (RunPhase::Window, "window"),
+            (RunPhase::Draining, "draining"),
+            (RunPhase::Storing, "idle"),
+            (RunPhase::Watching, "watching"),
+        ];
+        for (phase, label) in labels {
+            progress.apply(&ProgressEvent::phase(phase), 0.0);
+            assert_eq!(phase_label(&progress.phase), label);
+            assert!(PHASES.contains(&label));
+        }
     }
 }

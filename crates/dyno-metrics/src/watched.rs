@@ -1,8 +1,9 @@
-//! The last interval of a watched database, in base units.
+//! The last interval of an observed database, in base units.
 
 use std::borrow::Cow;
 
-use dyno_drive::present::{ObservationEvent, ObservedInterval};
+use dyno_campaign::{RunPhase, RunProgress};
+use dyno_drive::present::ObservedInterval;
 
 /// Suffix of a figure's name in results, suffix of its base unit, and the factor between the two.
 const UNITS: [(&str, &str, f64); 4] = [
@@ -12,60 +13,29 @@ const UNITS: [(&str, &str, f64); 4] = [
     ("_us", "_seconds", 1e-6),
 ];
 
-/// What is known about the watched database.
-#[derive(Debug, Default)]
-pub(crate) struct WatchedMetrics {
-    /// The last complete interval; absent before the first one.
-    pub(crate) moment: Option<ObservedInterval>,
-    /// Whether the database stopped answering and no interval has ended since.
-    is_away: bool,
+/// Whether the process observes a database.
+pub(crate) fn is_watch(progress: &RunProgress) -> bool {
+    progress.phase == RunPhase::Watching || progress.observed.is_some() || progress.away.is_some()
 }
 
-impl WatchedMetrics {
-    /// Marks the database as unavailable and clears its figures, because they no longer describe the present.
-    pub(crate) fn mark_away(&mut self) {
-        self.is_away = true;
-        if let Some(moment) = &mut self.moment {
-            let (elapsed_s, total_s) = (moment.elapsed_s, moment.total_s);
-            *moment = ObservedInterval { elapsed_s, total_s, ..ObservedInterval::default() };
+/// Whether the observed database answers; true until the first failure.
+pub(crate) fn answers(progress: &RunProgress) -> bool {
+    let has_point = progress.observed.as_ref().is_none_or(|observed| observed.point.is_some());
+    progress.away.is_none() && has_point
+}
+
+/// Returns each figure of the last interval: its name with the base unit, its name in results, and its value.
+pub(crate) fn figures(observed: &ObservedInterval) -> Vec<(String, String, f64)> {
+    let figures = observed.point.iter().flat_map(|point| &point.metrics);
+    // `redo_mb_per_s` and `redo_bytes_per_s` are the same figure; the second already has the base unit.
+    let mut all: Vec<(String, String, f64)> = Vec::new();
+    for (name, value) in figures {
+        let (based, factor) = base(name);
+        if all.iter().all(|(known, ..)| *known != based) {
+            all.push((based.into_owned(), name.clone(), value * factor));
         }
     }
-
-    /// Updates the state from one event of the watch.
-    pub(crate) fn apply_event(&mut self, event: &ObservationEvent) {
-        match event {
-            ObservationEvent::Interval(moment) => {
-                *self = Self { moment: Some(ObservedInterval::clone(moment)), is_away: false }
-            }
-            ObservationEvent::Lost(_) => self.mark_away(),
-            // The next interval carries the figures.
-            ObservationEvent::Begun(_)
-            | ObservationEvent::Back(_)
-            | ObservationEvent::Anew(_)
-            | ObservationEvent::Final(_) => {}
-        }
-    }
-
-    /// Whether the database answers; true until the first failure.
-    pub(crate) fn answers(&self) -> bool {
-        !self.is_away && self.moment.as_ref().is_none_or(|moment| moment.point.is_some())
-    }
-
-    /// Returns each figure of the last interval: its name with the base unit, its name in results, and its
-    /// value.
-    pub(crate) fn figures(&self) -> Vec<(String, String, f64)> {
-        let point = self.moment.iter().filter_map(|moment| moment.point.as_ref());
-        let figures = point.flat_map(|point| &point.metrics);
-        // `redo_mb_per_s` and `redo_bytes_per_s` are the same figure; the second already has the base unit.
-        let mut all: Vec<(String, String, f64)> = Vec::new();
-        for (name, value) in figures {
-            let (based, factor) = base(name);
-            if all.iter().all(|(known, ..)| *known != based) {
-                all.push((based.into_owned(), name.clone(), value * factor));
-            }
-        }
-        all
-    }
+    all
 }
 
 /// Returns a figure's name with its base unit, and the factor for its value.
@@ -80,10 +50,16 @@ fn base(name: &str) -> (Cow<'_, str>, f64) {
 
 #[cfg(test)]
 mod tests {
+    use dyno_campaign::CampaignEvent;
     use dyno_drive::CumulativeCounters;
+    use dyno_drive::present::ObservationEvent;
     use dyno_record::SeriesPoint;
 
     use super::*;
+
+    fn observe(progress: &mut RunProgress, event: ObservationEvent) {
+        progress.hear(&CampaignEvent::Seen(event), 0.0);
+    }
 
     fn interval(metrics: &[(&str, f64)]) -> ObservationEvent {
         let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
@@ -96,18 +72,25 @@ mod tests {
         }))
     }
 
+    fn figures_of(progress: &RunProgress) -> Vec<(String, String, f64)> {
+        progress.observed.as_deref().map(figures).unwrap_or_default()
+    }
+
     #[test]
     fn exported_values_use_base_units_and_appear_once() {
-        let mut watched = WatchedMetrics::default();
-        watched.apply_event(&interval(&[
-            ("commits_per_s", 12.0),
-            ("cpu_busy_pct", 50.0),
-            ("physical_read_latency_us", 250.0),
-            ("redo_bytes_per_s", 2_000_001.0),
-            ("redo_mb_per_s", 2.0),
-            ("average_active_sessions", 3.0),
-        ]));
-        let exported = watched.figures();
+        let mut progress = RunProgress::default();
+        observe(
+            &mut progress,
+            interval(&[
+                ("commits_per_s", 12.0),
+                ("cpu_busy_pct", 50.0),
+                ("physical_read_latency_us", 250.0),
+                ("redo_bytes_per_s", 2_000_001.0),
+                ("redo_mb_per_s", 2.0),
+                ("average_active_sessions", 3.0),
+            ]),
+        );
+        let exported = figures_of(&progress);
         for (name, expected) in [
             ("commits_per_second", 12.0),
             ("cpu_busy_ratio", 0.5),
@@ -127,16 +110,19 @@ mod tests {
 
     #[test]
     fn figures_from_before_a_lost_connection_are_not_exported() {
-        let mut watched = WatchedMetrics::default();
-        assert!(watched.answers(), "nothing has been asked yet");
-        watched.apply_event(&interval(&[("commits_per_s", 12.0)]));
-        assert!(watched.answers() && watched.figures().len() == 1);
-        watched.apply_event(&ObservationEvent::Lost("it was shut down".to_owned()));
-        assert!(!watched.answers() && watched.figures().is_empty());
-        let moment = watched.moment.as_ref().unwrap();
-        assert!(moment.waits.is_empty() && moment.counters.is_none());
-        let mut never = WatchedMetrics::default();
-        never.apply_event(&ObservationEvent::Lost("it was shut down".to_owned()));
-        assert!(!never.answers(), "it went away before its first interval was over");
+        let lost = || ObservationEvent::Lost("it was shut down".to_owned());
+        let mut progress = RunProgress::default();
+        assert!(answers(&progress) && !is_watch(&progress), "nothing has been asked yet");
+        observe(&mut progress, interval(&[("commits_per_s", 12.0)]));
+        assert!(answers(&progress) && is_watch(&progress) && figures_of(&progress).len() == 1);
+        observe(&mut progress, lost());
+        assert!(!answers(&progress) && figures_of(&progress).is_empty());
+        let observed = progress.observed.as_ref().unwrap();
+        assert!(observed.waits.is_empty() && observed.counters.is_none());
+        observe(&mut progress, ObservationEvent::Back(3.0));
+        assert!(!answers(&progress), "no interval has ended since");
+        let mut never = RunProgress::default();
+        observe(&mut never, lost());
+        assert!(!answers(&never), "it went away before its first interval was over");
     }
 }

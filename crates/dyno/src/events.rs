@@ -81,7 +81,10 @@ impl EventLog {
             CampaignEvent::Load(LoadEvent::Advance(rows, _)) => return self.advance(*rows),
             _ => {}
         }
-        ProgressEvent::of(event).into_iter().for_each(|told| self.enqueue(told));
+        ProgressEvent::of(event)
+            .into_iter()
+            .filter(ProgressEvent::is_written)
+            .for_each(|event| self.enqueue(event));
     }
 
     fn advance(&self, rows: u64) {

@@ -1,11 +1,13 @@
 //! Progress of loads and runs: a line updated in place on a terminal, plain lines elsewhere.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use dyno_campaign::RunProgress;
 use dyno_drive::RunEvent;
 use dyno_drive::present::ObservedInterval;
+use dyno_record::SweepKind;
+use dyno_report::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console::Console;
@@ -25,19 +27,18 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates are constants").progress_chars("█▉▊▋▌▍▎▏ ")
 }
 
-/// Progress of a load by phase.
-pub(crate) struct LoadProgress<'a> {
+/// The progress line of a load by phase.
+pub(crate) struct LoadLine<'a> {
     talk: &'a Console,
     bar: ProgressBar,
-    bytes: AtomicU64,
     phase: Mutex<Option<(String, Instant)>>,
 }
 
-impl<'a> LoadProgress<'a> {
+impl<'a> LoadLine<'a> {
     pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.enable_steady_tick(REDRAW);
-        Self { talk, bar, bytes: AtomicU64::new(0), phase: Mutex::new(None) }
+        Self { talk, bar, phase: Mutex::new(None) }
     }
 
     pub(crate) fn finish(&self) {
@@ -58,7 +59,6 @@ impl<'a> LoadProgress<'a> {
     pub(crate) fn phase(&self, name: &str, rows: u64) {
         self.end_phase(Some(name));
         self.bar.suspend(|| self.talk.detail(&format!("{name} …")));
-        self.bytes.store(0, Ordering::Relaxed);
         self.bar.reset();
         if rows > 0 {
             self.bar.set_length(rows);
@@ -72,72 +72,33 @@ impl<'a> LoadProgress<'a> {
         self.bar.set_message("");
     }
 
-    /// Adds this number of rows and bytes.
-    pub(crate) fn advance(&self, rows: u64, bytes: u64) {
-        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.bar.inc(rows);
+    /// The phase has handled this many rows, and bytes of their content.
+    pub(crate) fn show_rows(&self, rows: u64, bytes: u64) {
+        self.bar.set_position(rows);
         let seconds = self.bar.elapsed().as_secs_f64();
         if bytes > 0 && seconds > 0.0 {
-            let rows_per_s = dyno_report::number::count((self.bar.position() as f64 / seconds) as u64);
+            let rows_per_s = dyno_report::number::count((rows as f64 / seconds) as u64);
             let mb_per_s = dyno_report::number::fixed(bytes as f64 / 1e6 / seconds, 0);
             self.bar.set_message(format!("{rows_per_s} rows/s  {mb_per_s} MB/s"));
         }
     }
 }
 
-/// Progress of a run by phase.
-pub(crate) struct RunProgress<'a> {
+/// The progress line of a run.
+pub(crate) struct RunLine<'a> {
     talk: &'a Console,
     bar: ProgressBar,
-    /// Position of the run among others, and the duration of those after it, s.
-    place: Option<(String, Option<f64>)>,
 }
 
-impl<'a> RunProgress<'a> {
+impl<'a> RunLine<'a> {
     pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.set_style(style("{msg}"));
-        Self { talk, bar, place: None }
-    }
-
-    /// Progress of one run among others: `3 of 28`, followed by runs of `rest_s` seconds.
-    pub(crate) fn in_series(talk: &'a Console, place: &str, rest_s: Option<f64>) -> Self {
-        let place = dyno_report::text::clean(place);
-        Self { place: Some((place, rest_s)), ..Self::new(talk) }
+        Self { talk, bar }
     }
 
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
-    }
-
-    fn live_line(&self, live: &dyno_drive::LiveProgress) -> String {
-        // A run by operations has no length; the completed share gives the remaining time.
-        let remaining_s = match live.total_s {
-            Some(total_s) => Some((total_s - live.elapsed_s).max(0.0)),
-            None => (live.done > 0.0).then(|| live.elapsed_s / live.done * (1.0 - live.done)),
-        };
-        let shown = dyno_report::LiveFigures {
-            phase: "",
-            elapsed_s: live.elapsed_s,
-            length_s: live.total_s,
-            until_s: live.until_s,
-            ops_per_s: live.until_s.map(|_| live.ops_per_s),
-            p50_us: live.p50_us,
-            p99_us: live.p99_us,
-            errors: live.errors,
-            remaining_s,
-        };
-        let style = self.talk.live_style();
-        let Some((place, rest_s)) = &self.place else { return dyno_report::live_line(&shown, &style) };
-        let all = match (remaining_s, rest_s) {
-            (Some(remaining_s), Some(rest_s)) => {
-                format!("  all {}", dyno_report::number::span_s((remaining_s + rest_s).round()))
-            }
-            _ => String::new(),
-        };
-        let room = style.width.saturating_sub(place.chars().count() + all.chars().count());
-        let line = dyno_report::live_line(&shown, &dyno_report::Style { width: room, ..style });
-        format!("{place}{line}{all}")
     }
 
     /// Shows an interval of an observed database.
@@ -163,7 +124,8 @@ impl<'a> RunProgress<'a> {
         self.bar.suspend(say);
     }
 
-    pub(crate) fn event(&self, event: &RunEvent) {
+    /// Shows the progress after an event of the run.
+    pub(crate) fn show_event(&self, event: &RunEvent, progress: &RunProgress) {
         let line = match event {
             RunEvent::Awaiting { there, of } => format!("waiting for driver hosts: {there} of {of}"),
             RunEvent::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
@@ -171,7 +133,7 @@ impl<'a> RunProgress<'a> {
                 format!("warm-up, {}", dyno_report::number::span_s(*seconds))
             }
             RunEvent::Window { .. } => "window".to_owned(),
-            RunEvent::Interval(live) => self.live_line(live),
+            RunEvent::Interval(_) => window_line(progress, self.talk.live_style()),
             RunEvent::Draining => "draining".to_owned(),
             RunEvent::Closing { .. } | RunEvent::Final(_) | RunEvent::Late(_) => return,
             RunEvent::Complete(_) | RunEvent::Whole(_) => return,
@@ -182,6 +144,41 @@ impl<'a> RunProgress<'a> {
         } else {
             self.talk.detail(&line);
         }
+    }
+}
+
+/// The line of a window at its last progress, such as `3/28  12 s / 60 s  …  all 9 min 20 s`.
+fn window_line(progress: &RunProgress, style: Style) -> String {
+    let Some((live, at_s)) = progress.live else { return "window".to_owned() };
+    let shown = dyno_report::LiveFigures {
+        phase: "",
+        elapsed_s: live.elapsed_s,
+        length_s: live.total_s,
+        until_s: live.until_s,
+        ops_per_s: live.until_s.map(|_| live.ops_per_s),
+        p50_us: live.p50_us,
+        p99_us: live.p99_us,
+        errors: live.errors,
+        remaining_s: progress.window_left_s(at_s),
+    };
+    let Some(place) = place(progress) else { return dyno_report::live_line(&shown, &style) };
+    let all = match progress.all_left_s(at_s) {
+        Some(all_s) => format!("  all {}", dyno_report::number::span_s(all_s.round())),
+        None => String::new(),
+    };
+    let room = style.width.saturating_sub(place.chars().count() + all.chars().count());
+    let line = dyno_report::live_line(&shown, &Style { width: room, ..style });
+    format!("{place}{line}{all}")
+}
+
+/// The place of a run among those of its campaign: `3/28`. A leg of a study has several runs, so it has none.
+fn place(progress: &RunProgress) -> Option<String> {
+    let number = progress.begun.as_ref()?.number;
+    match (progress.sweep_kind.as_deref(), progress.of) {
+        (Some(kind), _) if kind == SweepKind::Study.name() => None,
+        _ if progress.is_soak() => Some("soak".to_owned()),
+        (_, Some(of)) => Some(format!("{number}/{of}")),
+        (_, None) => Some(format!("run {number}")),
     }
 }
 

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use dyno_campaign::{
-    CampaignBegun, CampaignControl, CampaignEvent, Error, Listener, LoadEvent, NextRun, RunEnded,
+    CampaignBegun, CampaignControl, CampaignEvent, Error, Listener, LoadEvent, NextRun, RunEnded, RunProgress,
 };
 use dyno_drive::present::ObservationEvent;
 use dyno_engine::{Cancel, Secret};
@@ -17,7 +18,7 @@ use serde_json::json;
 
 use crate::console::Console;
 use crate::monitoring::TelemetrySinks;
-use crate::progress::{LoadProgress, RunProgress};
+use crate::progress::{LoadLine, RunLine};
 use crate::screen::Screen;
 use crate::{event_messages, prompt, signals};
 
@@ -28,8 +29,11 @@ pub(crate) struct Terminal<'a> {
     pub(crate) cancel: Cancel,
     /// Pauses a campaign or skips a point.
     pub(crate) steer: CampaignControl,
-    run: Mutex<Option<RunProgress<'a>>>,
-    load: Mutex<Option<LoadProgress<'a>>>,
+    /// What the lines show.
+    progress: Mutex<RunProgress>,
+    began: Instant,
+    run: Mutex<Option<RunLine<'a>>>,
+    load: Mutex<Option<LoadLine<'a>>>,
     /// The table that grows with each run.
     table: Mutex<Option<RunningTable>>,
     /// The command with a full screen, until it is shown; and the screen.
@@ -46,13 +50,15 @@ impl<'a> Terminal<'a> {
     }
 
     pub(crate) fn new(talk: &'a Console, beside: TelemetrySinks) -> Self {
-        let (run, load, table, screen, trouble) = Default::default();
+        let (progress, run, load, table, screen, trouble) = Default::default();
         let (cancel, steer) = Default::default();
         Self {
             talk,
             sinks: beside,
             cancel,
             steer,
+            progress,
+            began: Instant::now(),
             run,
             load,
             table,
@@ -141,12 +147,13 @@ impl<'a> Terminal<'a> {
         let mut load = locked(&self.load);
         match event {
             LoadEvent::Phase(name, rows) => {
-                load.get_or_insert_with(|| LoadProgress::new(self.talk)).phase(name, *rows);
+                load.get_or_insert_with(|| LoadLine::new(self.talk)).phase(name, *rows);
             }
-            LoadEvent::Advance(rows, bytes) => {
-                load.iter().for_each(|load| load.advance(*rows, *bytes));
+            LoadEvent::Advance(..) => {
+                let progress = locked(&self.progress);
+                load.iter().for_each(|load| load.show_rows(progress.rows.unwrap_or(0), progress.bytes));
             }
-            LoadEvent::Over => load.take().iter().for_each(LoadProgress::finish),
+            LoadEvent::Over => load.take().iter().for_each(LoadLine::finish),
             other => event_messages::load(other, self.talk),
         }
     }
@@ -154,7 +161,7 @@ impl<'a> Terminal<'a> {
     /// Shows events of an observed database.
     fn show_watch_event(&self, event: &ObservationEvent) {
         let mut run = locked(&self.run);
-        let run = run.get_or_insert_with(|| RunProgress::new(self.talk));
+        let run = run.get_or_insert_with(|| RunLine::new(self.talk));
         let (line, json) = match event {
             ObservationEvent::Interval(moment) => {
                 run.show_watch_interval(moment);
@@ -224,7 +231,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn begin_run(&self, next: &NextRun) {
-        let NextRun { number, total: of, part, all_s, rest_s } = next;
+        let NextRun { number, total: of, part, all_s, rest_s: _ } = next;
         let count = of.map_or_else(|| number.to_string(), |of| format!("{number} of {of}"));
         let time = all_s.map_or_else(String::new, |seconds| format!("  ETA {}", span_s(seconds.round())));
         let description = match part.kind {
@@ -239,14 +246,6 @@ impl<'a> Terminal<'a> {
         };
         if !description.is_empty() {
             self.talk.say(&format!("run {count}: {description}"));
-        }
-        let place = match (part.kind, of) {
-            (SweepKind::Soak, _) => "soak".to_owned(),
-            (_, Some(of)) => format!("{number}/{of}"),
-            (_, None) => format!("run {number}"),
-        };
-        if !locked(&self.screen).as_ref().is_some_and(Screen::is_shown) {
-            *locked(&self.run) = Some(RunProgress::in_series(self.talk, &place, *rest_s));
         }
     }
 
@@ -299,6 +298,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Listener for Terminal<'_> {
     fn event(&self, event: CampaignEvent) {
         self.sinks.forward(&event);
+        locked(&self.progress).hear(&event, self.began.elapsed().as_secs_f64());
         if self.is_on_screen(&event) {
             return;
         }
@@ -306,10 +306,12 @@ impl Listener for Terminal<'_> {
             CampaignEvent::Reached => self.targets_reached(),
             CampaignEvent::Load(event) => self.load(event),
             CampaignEvent::Phase(event) => {
-                locked(&self.run).get_or_insert_with(|| RunProgress::new(self.talk)).event(event);
+                let mut run = locked(&self.run);
+                let line = run.get_or_insert_with(|| RunLine::new(self.talk));
+                line.show_event(event, &locked(&self.progress));
             }
             CampaignEvent::Seen(seen) => self.show_watch_event(seen),
-            CampaignEvent::RunOver => locked(&self.run).take().iter().for_each(RunProgress::finish),
+            CampaignEvent::RunOver => locked(&self.run).take().iter().for_each(RunLine::finish),
             CampaignEvent::Stored(record) => self.stored(record),
             CampaignEvent::Begun(begun) => self.begin_campaign(begun),
             CampaignEvent::Next(next) => self.begin_run(next),

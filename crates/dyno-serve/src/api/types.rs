@@ -1,9 +1,10 @@
 //! Response types of the API that are not defined elsewhere.
 
+use dyno_campaign::RunProgress;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::jobs::{JobKind, JobProgress, JobState, ServeJob};
+use crate::jobs::{JobKind, JobState, ServeJob};
 use crate::order::{FieldError, PreparedJob};
 
 /// A job that was started on this server.
@@ -57,7 +58,7 @@ pub(crate) struct JobFull {
     /// The job and its state.
     pub(crate) job: JobShown,
     /// The progress of the job so far.
-    pub(crate) progress: JobProgress,
+    pub(crate) progress: RunProgress,
     /// The last lines of the output of its processes.
     pub(crate) talk: Vec<String>,
 }

@@ -6,10 +6,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_campaign::ProgressEvent;
+use dyno_campaign::{ProgressEvent, RunProgress};
 use tokio::sync::watch;
-
-use super::progress::JobProgress;
 
 /// Maximum number of lines kept for later viewers: more than an hour at one line per second.
 const KEPT_MAX: usize = 5_000;
@@ -34,7 +32,7 @@ struct Read {
     kept: VecDeque<Arc<str>>,
     /// Number of lines that were dropped before the kept ones.
     before: u64,
-    progress: JobProgress,
+    progress: RunProgress,
     is_over: bool,
 }
 
@@ -66,7 +64,7 @@ impl JobEventFeed {
     }
 
     /// Returns the progress computed from the events.
-    pub(crate) fn progress(&self) -> JobProgress {
+    pub(crate) fn progress(&self) -> RunProgress {
         self.locked().progress.clone()
     }
 
@@ -95,8 +93,9 @@ impl Read {
             }
             let line = std::mem::take(&mut self.partial);
             // Other text is skipped: a page receives only lines that this program wrote.
-            if let Ok(told) = serde_json::from_str::<ProgressEvent>(&line) {
-                self.progress.apply_event(&told);
+            if let Ok(event) = serde_json::from_str::<ProgressEvent>(&line) {
+                // A page shows durations that the events contain, so no clock is needed.
+                self.progress.apply(&event, 0.0);
                 self.kept.push_back(line.trim_end().into());
                 if self.kept.len() > KEPT_MAX {
                     self.kept.pop_front();

@@ -6,6 +6,8 @@
 use axum::Extension;
 use axum::extract::Path;
 use axum::response::{Html, Redirect};
+use dyno_campaign::RunProgress;
+use dyno_campaign::progress::CampaignRun;
 use dyno_record::CheckStatus;
 use dyno_report::number::{count, figure, optional, span_s, time_us};
 use dyno_report::text::{capital, clean};
@@ -13,7 +15,7 @@ use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
 use super::jobs::badge;
-use crate::jobs::{JobKind, JobProgress, JobRunShown, JobStart, JobState, JobStepShown, ServeJob, Steering};
+use crate::jobs::{JobKind, JobStart, JobState, ServeJob, Steering};
 use crate::reply::HttpError;
 use crate::roles::Caller;
 use crate::state::SharedServeState;
@@ -56,7 +58,7 @@ pub(crate) async fn page(
     Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
 }
 
-fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &JobProgress) -> Markup {
+fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &RunProgress) -> Markup {
     let before = shared.jobs.before(job);
     let may_control = !shared.setup.read_only && caller.controls(job.started_by.as_deref());
     html! {
@@ -66,7 +68,7 @@ fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &
             @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
             p class="actions" {
                 @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
-                    a class="go" href={"/runs/" (escaped(&run.told.id))} { "The run" } " "
+                    a class="go" href={"/runs/" (escaped(&run.id))} { "The run" } " "
                 }
                 @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == JobKind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
             }
@@ -100,7 +102,7 @@ fn stop_words(kind: JobKind) -> &'static str {
 }
 
 /// Returns the requests that control the job's campaign, with the labels of their buttons.
-fn steerings(job: &ServeJob, progress: &JobProgress) -> Option<Vec<(Steering, &'static str)>> {
+fn steerings(job: &ServeJob, progress: &RunProgress) -> Option<Vec<(Steering, &'static str)>> {
     if job.state != JobState::Running
         || progress.sweep.is_none()
         || !progress.is_reached
@@ -141,7 +143,7 @@ pub(crate) fn steered(
 }
 
 /// Describes the current state in words.
-fn status_text(job: &ServeJob, progress: &JobProgress, before: usize) -> String {
+fn status_text(job: &ServeJob, progress: &RunProgress, before: usize) -> String {
     match job.state {
         JobState::Queued if before == 1 => "waits for one earlier job on this target".into(),
         JobState::Queued => format!("waits for {before} earlier jobs on this target"),
@@ -156,7 +158,7 @@ fn status_text(job: &ServeJob, progress: &JobProgress, before: usize) -> String 
     }
 }
 
-fn progress_text(progress: &JobProgress) -> String {
+fn progress_text(progress: &RunProgress) -> String {
     let mut parts = Vec::new();
     if let Some(why) = &progress.away {
         parts.push(format!("the database does not answer: {}", clean(why)));
@@ -168,8 +170,9 @@ fn progress_text(progress: &JobProgress) -> String {
         let of_total = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
         parts.push(format!("run {}{of_total}", next.number));
     }
-    if !progress.phase.is_empty() {
-        parts.push(progress.phase.clone());
+    let phase = progress.phase.name();
+    if !phase.is_empty() {
+        parts.push(phase);
     }
     if let Some(elapsed) = progress.elapsed_s {
         let total = progress.total_s.map_or_else(String::new, |total| format!(" / {}", span_s(total)));
@@ -185,7 +188,7 @@ fn progress_text(progress: &JobProgress) -> String {
 }
 
 /// The figures of the last complete interval.
-fn strip(job: &ServeJob, progress: &JobProgress) -> Markup {
+fn strip(job: &ServeJob, progress: &RunProgress) -> Markup {
     let last = progress.last.as_ref().filter(|_| job.state == JobState::Running);
     let rate = last.filter(|last| last.seconds > 0.0).map(|last| last.ops as f64 / last.seconds);
     let time = |us: Option<f64>| us.map_or_else(|| optional(None), time_us);
@@ -210,7 +213,7 @@ fn strip(job: &ServeJob, progress: &JobProgress) -> Markup {
 }
 
 /// The figures of the last interval of an observed database.
-fn watch_strip(job: &ServeJob, progress: &JobProgress) -> Markup {
+fn watch_strip(job: &ServeJob, progress: &RunProgress) -> Markup {
     let last = progress.watched.as_ref().filter(|_| progress.away.is_none());
     let metric = |name: &str| last.and_then(|last| last.metrics.get(name).copied());
     let shown = [
@@ -250,7 +253,7 @@ fn intervals(kind: JobKind) -> Markup {
 }
 
 /// What the audit has found so far, in words.
-fn so_far(progress: &JobProgress) -> String {
+fn so_far(progress: &RunProgress) -> String {
     match (progress.looks, progress.found.as_slice()) {
         (0, _) => "no snapshots compared yet".into(),
         (looks, []) => format!("{} snapshots compared, nothing changed", count(looks)),
@@ -259,7 +262,7 @@ fn so_far(progress: &JobProgress) -> String {
 }
 
 /// A table of the campaign's finished runs, in the order in which they ended.
-fn grid(progress: &JobProgress) -> Markup {
+fn grid(progress: &RunProgress) -> Markup {
     let keys: Vec<&str> = progress
         .ended
         .iter()
@@ -289,8 +292,8 @@ fn grid(progress: &JobProgress) -> Markup {
     }
 }
 
-fn row(step: &JobStepShown) -> Markup {
-    let result = step.run.as_ref().map(|run| &run.told);
+fn row(step: &CampaignRun) -> Markup {
+    let result = step.run.as_ref();
     html! {
         tr {
             td class="n" { @if let Some(told) = result { a href={"/runs/" (escaped(&told.id))} { (step.number) } } @else { (step.number) } }
@@ -308,9 +311,9 @@ fn row(step: &JobStepShown) -> Markup {
 }
 
 /// The doubtful audit checks of stored runs.
-fn audit(progress: &JobProgress) -> Markup {
+fn audit(progress: &RunProgress) -> Markup {
     html! {
-        @if let Some(JobRunShown { told }) = progress.stored.last() {
+        @if let Some(told) = progress.stored.last() {
             section id="audit" {
                 h2 { "Audit of the last run" }
                 p { (told.passed) " checks passed" @if told.doubts.is_empty() { "." } @else { ", " (told.doubts.len()) " did not:" } }
@@ -386,7 +389,7 @@ fn controlled(shared: &SharedServeState, caller: &Caller, id: &str) -> Result<Se
     Ok(job)
 }
 
-fn is_resumable(job: &ServeJob, progress: &JobProgress) -> bool {
+fn is_resumable(job: &ServeJob, progress: &RunProgress) -> bool {
     let has_ended = matches!(job.state, JobState::Stopped | JobState::Interrupted | JobState::Failed);
     has_ended
         && matches!(job.kind, JobKind::Sweep | JobKind::Suite | JobKind::Study)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dyno_calibrate::{CalibrationEvent, CalibrationPart, CalibrationSpec};
-use dyno_campaign::{Error, RunResult, calibrate};
+use dyno_campaign::{Error, ProgressEvent, RunPhase, RunResult, calibrate};
 use dyno_engine::Cancel;
 use dyno_report::number::span_s;
 
@@ -28,15 +28,15 @@ pub(super) fn run(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyh
     signals::watch(&cancel)?;
     talk.say(&format!("measuring {} at {}", parts(&order), order.folder.display()));
     let progress = StepProgress::new(talk);
-    let follower = |told: dyno_campaign::ProgressEvent| {
+    let follower = |event: ProgressEvent| {
         if let Some(events) = &talk.events {
-            events.enqueue(told);
+            events.enqueue(event);
         }
     };
     let tell = |told: CalibrationEvent<'_>| match told {
         CalibrationEvent::Step { description: what, left_s } => {
             let phase = format!("{what}; about {} left", span_s(left_s));
-            follower(dyno_campaign::ProgressEvent::Phase { phase, seconds: None, rows: None });
+            follower(ProgressEvent::phase(RunPhase::Other(phase)));
             progress.step(what, left_s);
         }
         CalibrationEvent::Figure(figure) => {
@@ -56,7 +56,7 @@ pub(super) fn run(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyh
     record.variant.clone_from(&args.marks.variant);
     record.tags.clone_from(&args.marks.tag);
     calibrate::store(&repository, &mut record)?;
-    follower(dyno_campaign::ProgressEvent::Stored(Box::new(RunResult::of(&record))));
+    follower(ProgressEvent::Stored(Box::new(RunResult::of(&record))));
     talk.json(&record)?;
     talk.show(&dyno_report::show(&record, &talk.style()))?;
     let id = &record.id;

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
-use super::state::{ScreenPhase, ScreenState};
+use super::state::ScreenState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyAction {
@@ -37,15 +37,10 @@ pub(crate) fn key_action(event: &Event, state: &ScreenState) -> KeyAction {
             }
         }
         KeyCode::Char('p') if state.is_several() => KeyAction::Pause,
-        KeyCode::Char('s') if state.skips() && is_under_way(state) => KeyAction::Skip,
+        KeyCode::Char('s') if state.progress.skips && state.progress.phase.is_under_way() => KeyAction::Skip,
         KeyCode::Char('z') | KeyCode::Tab => KeyAction::Zoom,
         KeyCode::Esc => KeyAction::All,
         KeyCode::Char('?' | 'h') | KeyCode::F(1) => KeyAction::Help,
         _ => KeyAction::Nothing,
     }
-}
-
-/// Whether a run can be stopped now.
-fn is_under_way(state: &ScreenState) -> bool {
-    matches!(state.run.phase, ScreenPhase::Connecting(..) | ScreenPhase::Warmup(_) | ScreenPhase::Window)
 }

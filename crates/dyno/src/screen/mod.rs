@@ -5,15 +5,14 @@
 //!
 //! | part | job |
 //! | --- | --- |
-//! | `state` | the combined state from all events |
-//! | `recent`, `grid` | the last minutes; the runs of a campaign |
+//! | `state` | the progress of the campaign, and what the user chose to see |
+//! | `grid` | the runs of a campaign |
 //! | `view` | draws the screen |
 //! | `keys` | maps keys to actions |
 //! | `tty` | takes over the terminal, and restores it on every exit |
 
 mod grid;
 mod keys;
-mod recent;
 mod state;
 #[cfg(test)]
 mod tests;

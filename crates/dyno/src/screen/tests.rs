@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use dyno_campaign::{CampaignBegun, CampaignEvent, LoadEvent, NextRun, RunEnded};
+use dyno_campaign::{CampaignBegun, CampaignEvent, LoadEvent, NextRun, RunEnded, RunPhase};
 use dyno_drive::{CoarseLatencies, CompletedInterval, CumulativeCounters, LiveProgress, RunningTotals};
 use dyno_plan::PlanSource;
 use dyno_record::{
@@ -241,7 +241,7 @@ fn screen_shows_sweep_in_progress() {
     begin(&mut state);
     window(&mut state, 12, &[]);
     golden("sweep", &state, 23.25);
-    assert_eq!(state.window_left_s(23.25).unwrap(), 46.75);
+    assert_eq!(state.progress.window_left_s(23.25).unwrap(), 46.75);
 }
 
 #[test]
@@ -298,9 +298,9 @@ fn screen_draws_at_any_size_and_in_ascii() {
 fn external_text_is_escaped_on_screen() {
     let hostile = "x\u{1b}[2J\u{9b}8m\u{202e}\r\n";
     let mut state = run();
-    state.run.targets = hostile.to_owned();
+    state.progress.targets = hostile.to_owned();
     state.messages = [hostile.to_owned()].into();
-    if let Some(complete) = &mut state.run.complete {
+    if let Some(complete) = &mut state.progress.complete {
         complete.changes[0].name = hostile.to_owned();
         complete.waits = Waits::Absent { absent: hostile.to_owned() };
     }
@@ -311,7 +311,7 @@ fn external_text_is_escaped_on_screen() {
         let acting = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}'));
         assert!(!text.contains(acting), "{text:?}");
         if load {
-            state.load = None;
+            state.progress.phase = RunPhase::Window;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Panel of errors, snapshot findings so far, and the audit of the previous run.
 
+use dyno_record::CheckStatus;
 use dyno_report::number::{compact, count};
 use dyno_report::text;
 use ratatui::Frame;
@@ -9,6 +10,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::style::ScreenStyle;
+use crate::screen::grid;
 use crate::screen::state::ScreenState;
 
 /// Maximum lines of one finding.
@@ -27,7 +29,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
         put(&words, style);
     }
     if state.is_several() {
-        let [good, warned, bad] = state.grid.counts;
+        let [good, warned, bad] = grid::audit_counts(&state.progress.ended);
         let style = if bad > 0 {
             look.bad()
         } else if warned > 0 {
@@ -38,10 +40,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
         let of_them = if warned > 0 { format!(" ({warned} warned)") } else { String::new() };
         put(&format!("runs: {} valid{of_them}, {bad} not valid", good + warned), style);
     }
-    if let Some(judged) = &state.last_audit {
-        put(&format!("{}: checks passed: {}", judged.run, judged.passed), Style::new());
-        for (fails, check, detail) in &judged.doubts {
-            put(&format!("{check}: {detail}"), if *fails { look.bad() } else { look.warn() });
+    if let Some(judged) = state.progress.stored.last() {
+        put(&format!("{}: checks passed: {}", judged.id, judged.passed), Style::new());
+        // Worst first.
+        for (status, style) in [(CheckStatus::Fail, look.bad()), (CheckStatus::Warn, look.warn())] {
+            for doubt in judged.doubts.iter().filter(|doubt| doubt.status == status) {
+                put(&format!("{}: {}", dyno_analyze::check_label(&doubt.check), doubt.detail), style);
+            }
         }
     }
     for line in state.messages.iter().rev().take(height).collect::<Vec<_>>().into_iter().rev() {
@@ -53,7 +58,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
 
 /// Known findings of the current run.
 fn of_run(state: &ScreenState, look: &ScreenStyle) -> Vec<(String, Style)> {
-    let Some(complete) = state.run.complete.as_deref() else { return Vec::new() };
+    let Some(complete) = state.progress.complete.as_deref() else { return Vec::new() };
     let errors = complete.so_far.errors;
     let style = if errors > 0 { look.bad() } else { Style::new() };
     let attempts = complete.so_far.ops + complete.so_far.errors;

@@ -13,7 +13,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     if state.is_several() {
         keys.push(("p", "pause after this run; again: continue"));
     }
-    if state.skips() {
+    if state.progress.skips {
         keys.push(("s", "end this run and skip its point; --resume runs it later"));
     }
     keys.extend([
@@ -62,7 +62,7 @@ pub(super) fn foot(state: &ScreenState, look: &ScreenStyle, width: u16) -> Line<
     if state.is_several() {
         keys.push(if state.key_requests.pause { "p continue" } else { "p pause after this run" });
     }
-    if state.skips() {
+    if state.progress.skips {
         keys.push("s skip this point");
     }
     keys.extend(["z zoom", "? help"]);

@@ -41,7 +41,7 @@ const ENDS_US: [u64; 25] = [
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let block = look.frame(&format!("latency · {}", interval(state)), area);
     let inner = block.inner(area);
-    let Some(complete) = state.run.complete.as_deref() else {
+    let Some(complete) = state.progress.complete.as_deref() else {
         frame.render_widget(block, area);
         return;
     };

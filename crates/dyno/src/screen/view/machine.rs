@@ -19,7 +19,7 @@ type Metrics = BTreeMap<String, f64>;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let block = look.frame(&format!("machine · {}", interval(state)), area);
-    let Some(complete) = state.run.complete.as_deref() else {
+    let Some(complete) = state.progress.complete.as_deref() else {
         frame.render_widget(block, area);
         return;
     };

@@ -53,8 +53,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: &ScreenStyl
         help::draw(frame, body, state, look);
     } else if let Some(panel) = state.zoom {
         one(frame, body, panel, state, look);
-    } else if let Some(load) = state.load.as_ref().filter(|_| !state.is_several()) {
-        load::draw(frame, body, load, look, now_s);
+    } else if state.progress.load_phase().is_some() && !state.is_several() {
+        load::draw(frame, body, &state.progress, look, now_s);
     } else if area.width >= WIDE {
         draw_wide(frame, body, state, look);
     } else {

@@ -1,5 +1,6 @@
 //! Panel with the grid of a sweep in progress, or the ended runs.
 
+use dyno_campaign::progress::CampaignRun;
 use dyno_report::number::{ABSENT, compact, time_coarse_us};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -8,13 +9,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::style::{ScreenStyle, pad_left, pad_right};
-use crate::screen::grid::{AuditLevel, CampaignGrid, EndedRunRow, PointStatus};
+use crate::screen::grid::{AuditLevel, CampaignGrid, PointStatus, describe_step, status};
 use crate::screen::state::ScreenState;
 
 const CELL: usize = 8;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let grid = &state.grid;
+    let grid = CampaignGrid::of(&state.progress);
     let title = match grid.is_known() {
         true => format!("ops/s of the last run, {} across", grid.column_axis),
         false => "runs, latest first".to_owned(),
@@ -22,8 +23,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     let block = look.frame(&title, area);
     let inner = block.inner(area);
     let (width, height) = (usize::from(inner.width), usize::from(inner.height));
-    let lines =
-        if grid.is_known() { grid_lines(grid, look, width, height) } else { list(grid, look, width, height) };
+    let lines = match grid.is_known() {
+        true => grid_lines(&grid, look, width, height),
+        false => list(&state.progress.ended, look, width, height),
+    };
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
@@ -72,7 +75,7 @@ fn cell(cell: PointStatus, look: &ScreenStyle) -> (String, Style) {
     }
 }
 
-fn list(grid: &CampaignGrid, look: &ScreenStyle, width: usize, height: usize) -> Vec<Line<'static>> {
+fn list(ended: &[CampaignRun], look: &ScreenStyle, width: usize, height: usize) -> Vec<Line<'static>> {
     let names = width.saturating_sub(5 + 11 + 10);
     let head = format!(
         " {}{}{}{}",
@@ -81,18 +84,20 @@ fn list(grid: &CampaignGrid, look: &ScreenStyle, width: usize, height: usize) ->
         pad_left("ops/s", 9),
         pad_left("p99", 10)
     );
-    let line = |row: &EndedRunRow| {
-        let (words, style) = cell(row.cell, look);
+    let line = |run: &CampaignRun| {
+        let (words, style) = cell(status(run), look);
+        let description = describe_step(&run.settings, run.repeat, run.side.as_deref());
+        let p99_us = run.run.as_ref().and_then(|result| result.response_p99_us);
         Line::from(vec![
             Span::raw(format!(
                 " {} {}",
-                pad_left(&row.number.to_string(), 4),
-                pad_right(&row.description, names)
+                pad_left(&run.number.to_string(), 4),
+                pad_right(&description, names)
             )),
             Span::styled(pad_left(&words, 9), style),
-            Span::raw(pad_left(&row.p99_us.map_or_else(|| ABSENT.to_owned(), time_coarse_us), 10)),
+            Span::raw(pad_left(&p99_us.map_or_else(|| ABSENT.to_owned(), time_coarse_us), 10)),
         ])
     };
-    let rows = grid.ended_runs.iter().take(height.saturating_sub(1)).map(line);
+    let rows = ended.iter().rev().take(height.saturating_sub(1)).map(line);
     std::iter::once(Line::styled(head, look.dim())).chain(rows).collect()
 }

@@ -88,7 +88,7 @@ impl ScreenStyle {
 
 /// The interval of the figures: `interval 14–15 s`.
 pub(super) fn interval(state: &ScreenState) -> String {
-    match &state.run.complete {
+    match &state.progress.complete {
         Some(complete) => {
             let (from_s, length_s) = (complete.point.at_s, complete.point.seconds);
             match length_s >= 1.0 && from_s < 600.0 {

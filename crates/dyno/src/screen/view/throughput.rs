@@ -1,6 +1,7 @@
 //! Panel of throughput and response times: last complete interval, last seconds and minutes, and the window
 //! so far.
 
+use dyno_campaign::progress::RecentFigures;
 use dyno_report::number::{ABSENT, compact, count, time_coarse_us};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -8,7 +9,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::style::{ScreenStyle, interval, pad_left, pad_right};
-use crate::screen::recent::RecentFigures;
 use crate::screen::state::ScreenState;
 
 /// Stretches that end with the last complete interval.
@@ -20,7 +20,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     let inner = block.inner(area);
     let width = usize::from(inner.width);
     let mut lines = vec![row(["", "ops/s", "p50", "p99"], look.dim(), width)];
-    let complete = state.run.complete.as_deref();
+    let complete = state.progress.complete.as_deref();
     let last = complete.map(|complete| RecentFigures {
         ops_per_s: complete.point.rate_per_s(),
         p50_us: complete.point.p50_us,
@@ -28,7 +28,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     });
     lines.push(figures("interval", last, look.bold(), width));
     for (name, seconds) in STRETCHES {
-        lines.push(figures(name, state.run.recent.over(seconds), ratatui::style::Style::new(), width));
+        lines.push(figures(name, state.progress.recent.over(seconds), ratatui::style::Style::new(), width));
     }
     let whole = complete.filter(|complete| complete.so_far.until_s > 0.0).map(|complete| {
         let [p50_us, p99_us] = complete.so_far.latency.quantiles_us([0.5, 0.99]);
@@ -72,7 +72,7 @@ fn row(cells: [&str; 4], style: ratatui::style::Style, width: usize) -> Line<'st
 
 /// History of throughput and p99, as tall as there is room.
 fn history_lines(state: &ScreenState, look: &ScreenStyle, width: usize, room: usize) -> Vec<Line<'static>> {
-    let parts = &state.run.history.parts;
+    let parts = state.progress.history.parts();
     if room < 2 || parts.len() < 2 {
         return Vec::new();
     }
@@ -81,9 +81,9 @@ fn history_lines(state: &ScreenState, look: &ScreenStyle, width: usize, room: us
     let groups: Vec<(f64, f64)> = parts
         .chunks(parts_per_column)
         .map(|group| {
-            let ops: u64 = group.iter().map(|part| part.0).sum();
-            let seconds: f64 = group.iter().map(|part| part.1).sum();
-            (ops as f64 / seconds, group.iter().fold(0.0, |most: f64, part| most.max(part.2)))
+            let ops: u64 = group.iter().map(|part| part.ops).sum();
+            let seconds: f64 = group.iter().map(|part| part.seconds).sum();
+            (ops as f64 / seconds, group.iter().fold(0.0, |most: f64, part| most.max(part.p99_us)))
         })
         .collect();
     let most = |of: fn(&(f64, f64)) -> f64| groups.iter().map(of).fold(0.0, f64::max);

@@ -14,7 +14,7 @@ use crate::screen::state::ScreenState;
 const SHOWN: usize = 5;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let complete = state.run.complete.as_deref();
+    let complete = state.progress.complete.as_deref();
     let title = match complete.map(|complete| &complete.waits) {
         Some(Waits::Sampled { average_active_sessions, samples, .. }) => format!(
             "waits since the window began · {} sessions active in {samples} samples",

@@ -15,29 +15,34 @@ const PART_S: f64 = 1.0;
 /// Maximum deviation of summed interval lengths from whole seconds.
 const NEAR_S: f64 = 1e-3;
 
-#[derive(Debug, Default)]
-pub(crate) struct Recent {
+/// The last minutes of complete intervals.
+#[derive(Debug, Clone, Default)]
+pub struct Recent {
     parts: VecDeque<Part>,
     seconds: f64,
     until_s: f64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Part {
     seconds: f64,
     ops: u64,
     latency: CoarseLatencies,
 }
 
+/// Throughput and response times of a stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RecentFigures {
-    pub(crate) ops_per_s: f64,
-    pub(crate) p50_us: Option<f64>,
-    pub(crate) p99_us: Option<f64>,
+pub struct RecentFigures {
+    /// Operations per second.
+    pub ops_per_s: f64,
+    /// Median response time, µs; absent if none was measured.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of response time, µs; absent if none was measured.
+    pub p99_us: Option<f64>,
 }
 
 impl Recent {
-    pub(crate) fn add(&mut self, point: &SeriesPoint, latency: &CoarseLatencies) {
+    pub(super) fn add(&mut self, point: &SeriesPoint, latency: &CoarseLatencies) {
         // Intervals are missing if the machine was suspended: no stretch may span the gap.
         if point.at_s > self.until_s + NEAR_S {
             self.parts.clear();
@@ -66,7 +71,7 @@ impl Recent {
     }
 
     /// Figures of the last `seconds`; `None` if less was measured.
-    pub(crate) fn over(&self, seconds: f64) -> Option<RecentFigures> {
+    pub fn over(&self, seconds: f64) -> Option<RecentFigures> {
         let (mut sum_s, mut ops, mut latency) = (0.0, 0, CoarseLatencies::default());
         for part in self.parts.iter().rev() {
             sum_s += part.seconds;
