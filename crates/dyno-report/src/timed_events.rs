@@ -1,7 +1,7 @@
 //! Where database time was spent: the top timed events, and the database's own distributions of waits.
 
 use dyno_analyze::attribution::{is_marked, mark};
-use dyno_analyze::bands::bands;
+use dyno_analyze::bands::database_bands;
 use dyno_analyze::limited::WaitClass;
 use dyno_analyze::number::{ABSENT, count, figure, percent, time_us, within};
 use dyno_analyze::points::figure as measured;
@@ -120,7 +120,7 @@ pub(crate) fn wait_distributions(record: &RunRecord, events_max: usize) -> Optio
             time(latency.p99)
         );
         grid.row(vec![GridCell::text(&title)]);
-        for band in bands(&histogram) {
+        for band in database_bands(&histogram) {
             let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
             grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
         }

@@ -82,7 +82,7 @@
   chart("Storage and commits", "By the database's counters, each second.", [{ label: "physical reads", stroke: paint("s0") }, { label: "redo kB", stroke: paint("s5") }, { label: "commits", stroke: paint("s3") }], (v) => number(v), () => [data.reads, data.redo, data.commits]);
 
   // Response times of each interval as a heat map.
-  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the stronger the color. The range is at its left.");
+  const heatPlace = figure("Response times", "Each column is an interval, each row a band of response times, six for each power of ten; the more operations, the stronger the color. The range is at its left.");
   const canvas = document.createElement("canvas");
   canvas.className = "heat";
   canvas.setAttribute("role", "img");
@@ -112,7 +112,7 @@
     ctx.globalAlpha = 1;
     ctx.fillStyle = css("dim");
     ctx.font = `${11 * ratio}px sans-serif`;
-    const label = (row) => time(2 ** (row / 2) / 1e3);
+    const label = (row) => time(10 ** (row / 6));
     ctx.fillText(label(high), 0, 11 * ratio);
     ctx.fillText(label((low + high) / 2), 0, height / 2);
     ctx.fillText(label(low), 0, height - 3 * ratio);

@@ -1,14 +1,11 @@
 //! Charts of the distribution of service times of one run.
 
 use dyno_analyze::number::{percent, time_us};
-use dyno_record::{Histogram, Latency, RunRecord};
+use dyno_record::{Histogram, Latency, RunRecord, band_of_us, band_us};
 
 use crate::chart::{
     Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
 };
-
-/// Bars for each power of ten.
-const BARS_PER_DECADE: f64 = 12.0;
 
 /// The service times of the run: of all operations, or of slices if the loop ran in the database.
 pub(crate) fn timed(record: &RunRecord) -> Option<(&'static str, &Latency)> {
@@ -34,7 +31,7 @@ pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
     Some(Chart {
         id: "histogram".into(),
         title: "Distribution of service time".into(),
-        about: format!("Share of {subject} by service time, in twelve bands per power of ten."),
+        about: format!("Share of {subject} by service time, in six bands per power of ten."),
         x: ChartAxis::log("service time", Quantity::Micros),
         y: ChartAxis::linear(subject, Quantity::Percent),
         series: vec![ChartSeries {
@@ -111,21 +108,19 @@ fn steps(histogram: &Histogram) -> Vec<ChartPoint> {
 /// Maximum points of a drawn curve.
 const STEPS_MAX: usize = 200;
 
-/// Bars of equal width on a logarithmic axis, in µs and percent, without empty ones.
+/// A bar for each latency band of records with operations, in µs and percent.
 fn bars(histogram: &Histogram) -> Vec<ChartPoint> {
     let total = histogram.count().max(1) as f64;
-    let mut bars: Vec<(i32, u64)> = Vec::new();
+    let mut bars: Vec<(i16, u64)> = Vec::new();
     for value in histogram.inner().iter_recorded() {
-        let us = value.value_iterated_to() as f64 / 1_000.0;
-        let bar = (us.log10() * BARS_PER_DECADE).floor() as i32;
+        let band = band_of_us(value.value_iterated_to() as f64 / 1_000.0);
         match bars.last_mut() {
-            Some((last, count)) if *last == bar => *count += value.count_since_last_iteration(),
-            _ => bars.push((bar, value.count_since_last_iteration())),
+            Some((last, count)) if *last == band => *count += value.count_since_last_iteration(),
+            _ => bars.push((band, value.count_since_last_iteration())),
         }
     }
-    let end = |bar: i32| 10f64.powf(f64::from(bar) / BARS_PER_DECADE);
-    let point = |(bar, count): (i32, u64)| {
-        let (low, high, share) = (end(bar), end(bar + 1), count as f64 * 100.0 / total);
+    let point = |(band, count): (i16, u64)| {
+        let ((low, high), share) = (band_us(band), count as f64 * 100.0 / total);
         let hover = format!("{} – {}: {} %", time_us(low), time_us(high), percent(share));
         ChartPoint { x_end: high, hover, ..ChartPoint::at(low, share) }
     };

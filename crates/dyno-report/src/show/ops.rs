@@ -1,10 +1,11 @@
 //! Operations by class with percentiles, and the distribution of their times.
 
+use dyno_analyze::bands::{bands, end_words};
 use dyno_record::{Histogram, Latency, RunRecord};
 
 use crate::bars::bar;
 use crate::extra_counts::extra_counts;
-use crate::number::{ABSENT, count, percent, time_us, within};
+use crate::number::{ABSENT, percent, time_us, within};
 use crate::style::{Paint, Style};
 use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
@@ -61,26 +62,7 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
     table.render(style)
 }
 
-/// Upper ends of latency bands in nanoseconds: 1, 2, 5 × 10ⁿ, up to the histogram's maximum.
-fn band_ends() -> impl Iterator<Item = u64> {
-    (0..14).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
-}
-
-/// Operations per band as (low, high, count) in nanoseconds, from the first non-empty band to the last.
-fn bands(histogram: &Histogram) -> Vec<(u64, u64, u64)> {
-    let ends: Vec<u64> = band_ends().collect();
-    let mut counts = vec![0u64; ends.len()];
-    for value in histogram.inner().iter_recorded() {
-        let ns = value.value_iterated_to();
-        let band = ends.partition_point(|&end| end < ns).min(ends.len() - 1);
-        counts[band] += value.count_since_last_iteration();
-    }
-    let first = counts.iter().position(|&count| count > 0).unwrap_or(0);
-    let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-    (first..last).map(|i| (if i == 0 { 0 } else { ends[i - 1] }, ends[i], counts[i])).collect()
-}
-
-/// The distribution as bars over bands of 1-2-5, with cumulative shares.
+/// The distribution as bars over latency bands, with cumulative shares.
 pub(super) fn distribution(record: &RunRecord, style: &Style) -> String {
     let timed = ["all", "slice"].into_iter().find_map(|name| {
         let latency = &record.ops.get(name)?.service_us;
@@ -97,55 +79,27 @@ pub(super) fn distribution(record: &RunRecord, style: &Style) -> String {
 ";
         }
     };
-    let total = histogram.count().max(1);
     let bands = bands(&histogram);
-    let largest = bands.iter().map(|&(_, _, count)| count).max().unwrap_or(0).max(1);
+    let largest = bands.iter().map(|band| band.count).max().unwrap_or(0).max(1);
     let subject = if name == "all" { "all operations" } else { "slices" };
     let mut out =
         format!("{}\n", style.paint(Paint::Dim, &format!("{subject}: band, share, cumulative share")));
-    let mut so_far = 0u64;
-    let label = |ns: u64| time_us_short(ns);
-    for (low, high, in_band) in bands {
-        so_far += in_band;
-        let band = format!("{} – {}", label(low), label(high));
-        let shares = [in_band, so_far].map(|count| percent(count as f64 * 100.0 / total as f64));
+    for latency_band in bands {
+        let ends = [Some(latency_band.from_us), latency_band.to_us].map(|us| us.map(end_words));
+        let band = ends.into_iter().flatten().collect::<Vec<_>>().join(" – ");
+        let shares = [latency_band.share_pct, latency_band.under_pct].map(percent);
         let line = format!(
             "{}{band}  {:>5} %  {:>5} %  {}",
             pad(20usize.saturating_sub(width(&band))),
             shares[0],
             shares[1],
-            bar(in_band as f64 / largest as f64, BAR_COLUMNS.min(style.columns().saturating_sub(40)))
+            bar(
+                latency_band.count as f64 / largest as f64,
+                BAR_COLUMNS.min(style.columns().saturating_sub(40))
+            )
         );
         out.push_str(line.trim_end());
         out.push('\n');
     }
     out
-}
-
-/// The end of a band, which has one digit: `200 ns`, `5 µs`, `10 ms`.
-fn time_us_short(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0..=999 => (ns, "ns"),
-        1_000..=999_999 => (ns / 1_000, "µs"),
-        1_000_000..=999_999_999 => (ns / 1_000_000, "ms"),
-        _ => (ns / 1_000_000_000, "s"),
-    };
-    format!("{} {unit}", count(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_operation_is_in_exactly_one_band() {
-        let mut histogram = Histogram::new();
-        let values = [1, 999, 1_000, 1_001, 2_000, 61_000, 5_000_000, 80_000_000_000_000];
-        values.into_iter().for_each(|ns| histogram.record_ns(ns));
-        let bands = bands(&histogram);
-        assert_eq!(bands.iter().map(|&(_, _, count)| count).sum::<u64>(), 8);
-        assert!(bands.contains(&(500, 1_000, 2)), "{bands:?}");
-        assert!(bands.contains(&(1_000, 2_000, 2)), "{bands:?}");
-        assert!(bands.windows(2).all(|pair| pair[0].1 == pair[1].0));
-    }
 }

@@ -154,7 +154,7 @@ fn window(state: &mut ScreenState, seconds: u32, changes: &[MarkChange]) {
         let metrics: BTreeMap<String, f64> = metrics.map(|(name, value)| (name.to_owned(), value)).into();
         let (at_s, errors) = (f64::from(second), u64::from(second == 3));
         let point = SeriesPoint {
-            bands: Default::default(),
+            bands: vec![(10, 600), (11, 300), (12, 60), (14, 20), (18, 15), (23, 5)],
             at_s,
             seconds: 1.0,
             ops,
