@@ -52,7 +52,7 @@ impl ThroughputHistory {
         self.intervals_in_last = (self.intervals_in_last + 1) % self.intervals_per_part;
         if self.parts.len() >= PARTS_MAX && self.intervals_in_last == 0 {
             let pairs = self.parts.chunks(2);
-            self.parts = pairs.map(|pair| pair.iter().copied().reduce(HistoryPart::and)).flatten().collect();
+            self.parts = pairs.filter_map(|pair| pair.iter().copied().reduce(HistoryPart::and)).collect();
             self.intervals_per_part *= 2;
         }
     }
