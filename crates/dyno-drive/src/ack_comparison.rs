@@ -18,8 +18,8 @@ pub(crate) fn lacks_acknowledged_transactions(
     begin: &TargetSnapshot,
     end: &TargetSnapshot,
 ) -> bool {
-    let handed = results.of_target(at);
-    let lives = || handed.sessions.iter().map(|one| &one.life);
+    let sessions = || results.sessions.iter().filter(|session| session.target == at);
+    let lives = || sessions().map(|session| &session.life);
     let expected: u64 = lives().map(|life| transactions(job, at, life)).sum();
     let beside: i64 = lives().map(|life| life.overhead_commits).sum();
     let moved = Counters::between(&begin.database, &end.database);

@@ -1,5 +1,7 @@
 //! Counts what went wrong in one session, by kind.
 
+use std::collections::BTreeMap;
+
 use dyno_engine::{ErrorClass, OpError};
 use dyno_record::ErrorTally;
 
@@ -55,4 +57,20 @@ impl Failures {
         };
         self.0.into_iter().map(tally).collect()
     }
+}
+
+/// The sum of each kind in `tallies`, by class and code, with its first message.
+pub(crate) fn sum<'a>(tallies: impl IntoIterator<Item = &'a ErrorTally>) -> Vec<ErrorTally> {
+    let mut sums: BTreeMap<(&str, &str), ErrorTally> = BTreeMap::new();
+    for tally in tallies {
+        sums.entry((&tally.class, &tally.code))
+            .and_modify(|sum| {
+                sum.count += tally.count;
+                sum.reconnects += tally.reconnects;
+                sum.retried += tally.retried;
+                sum.in_doubt += tally.in_doubt;
+            })
+            .or_insert_with(|| tally.clone());
+    }
+    sums.into_values().collect()
 }

@@ -1,26 +1,29 @@
-//! Adds up the results of many sessions to one per target, or per instance of it. The size of a host's results then does not grow
-//! with its sessions, and the record stays the same. A record only uses sums and first or last times of
-//! sessions. Only sessions with a mark at each boundary count for marks, so the sum of these marks and of
-//! their uncertainty represents them all.
+//! Adds up the results of many sessions: of a target, of each instance of it, or of all targets.
+//!
+//! A record is built from these sums. A host hands over one for each instance of each target, so the size of its
+//! results does not grow with its sessions, and the record stays the same. A record
+//! only uses sums and first or last times of sessions. Only sessions with a mark at each boundary count for
+//! marks, so the sum of these marks and of their uncertainty represents them all.
 
 use std::collections::BTreeMap;
 
-use dyno_record::ErrorTally;
-
 use crate::boundary_marks::{SessionMark, SessionMarkBounds};
+use crate::failures;
 use crate::lifetime_counts::LifetimeCounts;
 use crate::results::Results;
 use crate::served_by::ServedBy;
 use crate::session::{FoldedSessions, Moments, SessionResult};
-use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
+use crate::thread_result::{ClassResult, PhaseResult, ThreadResult};
 
 impl Results {
     /// Adds up the sessions of each instance of each target, and the threads' counts.
     pub fn fold(&mut self) {
         let mut sessions: BTreeMap<(usize, ServedBy), SessionResult> = BTreeMap::new();
         for session in std::mem::take(&mut self.sessions) {
-            let part = (session.target, session.served_by.clone());
-            add_session(sessions.entry(part).or_insert_with(|| none(&session)), &session);
+            let (target, served_by) = (session.target, session.served_by.clone());
+            let empty = || SessionResult { served_by, ..none_of(target, session.life.ops.len()) };
+            let part = (target, session.served_by.clone());
+            add_session(sessions.entry(part).or_insert_with(empty), &session);
         }
         self.sessions = sessions.into_values().collect();
         let mut threads: BTreeMap<(usize, ServedBy), ThreadResult> = BTreeMap::new();
@@ -32,11 +35,31 @@ impl Results {
         }
         self.threads = threads.into_values().collect();
     }
+
+    /// The sum of all results, in a run with this many classes.
+    pub(crate) fn all(&self, classes: usize) -> ResultSum {
+        self.sum(classes, |_| true)
+    }
+
+    /// The sum of the results of the target at `at`.
+    pub(crate) fn of_target(&self, at: usize, classes: usize) -> ResultSum {
+        self.sum(classes, |target| target == at)
+    }
+
+    fn sum(&self, classes: usize, is_part: impl Fn(usize) -> bool) -> ResultSum {
+        let mut sum = ResultSum { sessions: none_of(0, classes), threads: ThreadResult::default() };
+        let sessions = self.sessions.iter().filter(|session| is_part(session.target));
+        sessions.for_each(|session| add_session(&mut sum.sessions, session));
+        let threads = self.threads.iter().filter(|thread| is_part(thread.target));
+        threads.for_each(|thread| add_thread(&mut sum.threads, thread));
+        sum
+    }
 }
 
-/// An empty result, with the target, the instance and the classes of `like`.
-fn none(like: &SessionResult) -> SessionResult {
-    SessionResult { served_by: like.served_by.clone(), ..none_of(like.target, like.life.ops.len()) }
+/// The results of several sessions and of their threads, added up.
+pub(crate) struct ResultSum {
+    pub(crate) sessions: SessionResult,
+    pub(crate) threads: ThreadResult,
 }
 
 /// An empty result for this target, in a run with this many classes.
@@ -58,7 +81,7 @@ fn add_session(sum: &mut SessionResult, other: &SessionResult) {
     sum.many.get_or_insert_with(|| Box::new(FoldedSessions::default())).add(&other.many());
     sum.life.add(&other.life);
     sum.window_ops += other.window_ops;
-    add_errors(&mut sum.errors, &other.errors);
+    sum.errors = failures::sum(sum.errors.iter().chain(&other.errors));
     match (&mut sum.answers, &other.answers) {
         (Some(sum), Some(other_answers)) => sum.add(other_answers),
         (sum @ None, answer_times) => sum.clone_from(answer_times),
@@ -94,54 +117,15 @@ fn add_marks(sum: &mut SessionMarkBounds, other: &SessionMarkBounds) {
     sum.life.add(&low.life);
 }
 
-fn add_errors(sum: &mut Vec<ErrorTally>, more: &[ErrorTally]) {
-    for one in more {
-        match sum.iter_mut().find(|tally| (&tally.class, &tally.code) == (&one.class, &one.code)) {
-            Some(tally) => {
-                tally.count += one.count;
-                tally.reconnects += one.reconnects;
-                tally.retried += one.retried;
-                tally.in_doubt += one.in_doubt;
-            }
-            None => sum.push(one.clone()),
-        }
-    }
-}
-
 fn add_thread(sum: &mut ThreadResult, other: &ThreadResult) {
-    add_each(&mut sum.classes, &other.classes, crate::thread_result::ClassResult::add);
+    add_each(&mut sum.classes, &other.classes, ClassResult::add);
     add_each(&mut sum.phases, &other.phases, |sum: &mut PhaseResult, phase: &PhaseResult| {
         sum.due += phase.due;
         sum.behind += phase.behind;
-        add_each(&mut sum.classes, &phase.classes, crate::thread_result::ClassResult::add);
+        add_each(&mut sum.classes, &phase.classes, ClassResult::add);
     });
-    let SessionTimes {
-        late_ns_max,
-        overdue,
-        busy_ns,
-        before_ns,
-        closing_ns,
-        polling_ns,
-        thought_ns,
-        thoughts,
-    } = other.times;
-    sum.times = SessionTimes {
-        late_ns_max: sum.times.late_ns_max.max(late_ns_max),
-        overdue: (sum.times.overdue.0 + overdue.0, sum.times.overdue.1 + overdue.1),
-        busy_ns: sum.times.busy_ns + busy_ns,
-        before_ns: sum.times.before_ns + before_ns,
-        closing_ns: sum.times.closing_ns + closing_ns,
-        polling_ns: sum.times.polling_ns + polling_ns,
-        thought_ns: sum.times.thought_ns + thought_ns,
-        thoughts: sum.times.thoughts + thoughts,
-    };
-    let HotCounts { spot, keyed, schema, movable } = other.hot;
-    sum.hot = HotCounts {
-        spot: sum.hot.spot + spot,
-        keyed: sum.hot.keyed + keyed,
-        schema: sum.hot.schema + schema,
-        movable: sum.hot.movable + movable,
-    };
+    sum.times.add(&other.times);
+    sum.hot.add(&other.hot);
 }
 
 /// Adds each element to the one at its index.

@@ -6,8 +6,8 @@ use dyno_host::HostDelta;
 use dyno_record::Counters;
 
 use crate::cover::CoveredSeconds;
-use crate::hosts::{self, Machine};
 use crate::job::DriveJob;
+use crate::machine::{self, Machine};
 use crate::metrics::{MetricMap, between, of_database};
 use crate::observe::TargetSnapshot;
 use crate::totals;
@@ -46,13 +46,13 @@ pub(crate) fn of_intervals(
     };
     if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
         let local_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
-        hosts::of_all(&mut total, job, &local_delta, pairs());
+        machine::of_all(&mut total, job, &local_delta, pairs());
     }
     for ((figures, (begin, end)), target_context) in target_metrics.iter_mut().zip(pairs()).zip(&job.targets)
     {
         let host_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
         let machine = Machine::of(target_context, begin, end, &host_delta);
-        machine.put_device(figures, target_context);
+        machine.put_device(figures);
         if target_context.remote_host.is_some() {
             machine.put_processors(figures);
         }

@@ -48,6 +48,27 @@ impl LifetimeCounts {
         self.overhead_commits += other.overhead_commits;
     }
 
+    /// The counts since `earlier` of the same session.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let since = |now: u64, then: u64| now.saturating_sub(then);
+        let mut rows = self.rows;
+        rows.iter_mut().zip(earlier.rows).for_each(|(rows, then)| *rows = since(*rows, then));
+        Self {
+            ops: self.ops.iter().zip(&earlier.ops).map(|(now, then)| since(*now, *then)).collect(),
+            rows,
+            commits: since(self.commits, earlier.commits),
+            transactions: since(self.transactions, earlier.transactions),
+            unproven_commits: since(self.unproven_commits, earlier.unproven_commits),
+            empty_commits: since(self.empty_commits, earlier.empty_commits),
+            errors: since(self.errors, earlier.errors),
+            verified: (
+                since(self.verified.0, earlier.verified.0),
+                since(self.verified.1, earlier.verified.1),
+            ),
+            overhead_commits: self.overhead_commits - earlier.overhead_commits,
+        }
+    }
+
     /// Counts an operation of `class` with this effect, without its commits.
     #[inline]
     pub(crate) fn count_op(&mut self, class: ClassId, effect: &Effect) {

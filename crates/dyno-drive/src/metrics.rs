@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 
 use dyno_host::{CpuShare, DeviceRates, HostDelta};
-use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
+use dyno_record::{Counter, Counters, Metric, Unit, Waits};
 
 use crate::counter_watchdog::withhold_reset_counters;
 use crate::cover::CoveredSeconds;
 use crate::observe::TargetSnapshot;
 
 /// Bytes in a megabyte of a rate (10⁶, as for storage and networks).
-const MEGABYTE: f64 = 1e6;
+pub(crate) const MEGABYTE: f64 = 1e6;
 
 pub(crate) type MetricMap = BTreeMap<String, Metric>;
 
@@ -94,26 +94,6 @@ pub(crate) fn of_database(counters: &Counters, cover: &CoveredSeconds) -> Metric
     metrics
 }
 
-/// Removes the rates of counters whose share of the window's work is unknown, because sessions worked on
-/// while the counters were read. Ratios of two counters that were read together stay.
-pub(crate) fn withhold_unsure(metrics: &mut MetricMap, window: &Window) {
-    let unsure = window.unsure_share();
-    if unsure <= Window::UNSURE_SHARE_MAX {
-        return;
-    }
-    let absent = format!(
-        "{:.1} % of the work was done while the counters were read, so a rate may be wrong by as much",
-        unsure * 100.0
-    );
-    for metric in metrics.values_mut() {
-        if let Metric::Value { unit, .. } = metric
-            && !matches!(unit, Unit::Percent | Unit::Microseconds)
-        {
-            *metric = Metric::Absent { absent: absent.clone() };
-        }
-    }
-}
-
 /// Commits without the transactions that connect, observe and sample: these are not part of the work.
 fn exclude_overhead_commits(commits: i64, counters: &Counters) -> i64 {
     let overhead_commits = counters.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0);
@@ -138,26 +118,6 @@ fn hit_pct(counters: &Counters) -> Result<f64, &str> {
     }
 }
 
-/// Figures of the work done: operations and rows.
-pub(crate) fn of_work(metrics: &mut MetricMap, all: &OpStats, leading: &OpStats, seconds: f64) {
-    put(metrics, "ops_per_s", leading.rate_per_s, Unit::PerSecond);
-    put(metrics, "rows_per_s", (all.rows as f64 - all.rows_before) / seconds, Unit::RowsPerSecond);
-}
-
-/// Figures of full scans: their number, the blocks they read (a row fills one), and the MB.
-pub(crate) fn of_scans(metrics: &mut MetricMap, scans: &OpStats, block_size: u64, seconds: f64) {
-    let blocks = scans.rows as f64 - scans.rows_before;
-    put(metrics, "scans_per_s", scans.rate_per_s, Unit::PerSecond);
-    put(metrics, "scan_blocks_per_s", blocks / seconds, Unit::BlocksPerSecond);
-    let megabytes = blocks * block_size as f64 / MEGABYTE;
-    put(metrics, "scan_mb_per_s", megabytes / seconds, Unit::MegabytesPerSecond);
-}
-
-/// Share of the time that `sessions` sessions spent in think time, %.
-pub(crate) fn of_think(metrics: &mut MetricMap, think_s: f64, sessions: u32, seconds: f64) {
-    put(metrics, "think_pct", 100.0 * think_s / (f64::from(sessions) * seconds), Unit::Percent);
-}
-
 /// Average active sessions, from samples.
 pub(crate) fn of_waits(metrics: &mut MetricMap, waits: &Waits) {
     match waits {
@@ -179,31 +139,7 @@ pub(crate) fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &s
 }
 
 /// Why a machine lacks a figure.
-const UNREAD: &str = "this host does not report it";
-
-/// The cost of this program itself; `ops_per_s` is used for the cost per operation.
-pub(crate) fn of_client(metrics: &mut MetricMap, host: &HostDelta, ops_per_s: f64) {
-    let client = match &host.process {
-        // Divides rate by rate: operations and processor time may cover slightly different times.
-        Some(process) if ops_per_s > 0.0 => {
-            Ok((process.user_s + process.system_s) * 1e6 / host.seconds / ops_per_s)
-        }
-        Some(_) => Err("there were no operations"),
-        None => Err(UNREAD),
-    };
-    put_result(metrics, CLIENT, client, Unit::Microseconds);
-}
-
-/// The processor time of an operation in a distributed run, whose hosts used `client_cpus` processors
-/// together; absent if a host does not report it.
-pub(crate) fn of_fleet(metrics: &mut MetricMap, client_cpus: Option<f64>, ops_per_s: f64) {
-    let client = match client_cpus {
-        Some(cpus) if ops_per_s > 0.0 => Ok(cpus * 1e6 / ops_per_s),
-        Some(_) => Err("there were no operations"),
-        None => Err("a driver host does not report it"),
-    };
-    put_result(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
-}
+pub(crate) const UNREAD: &str = "this host does not report it";
 
 /// A share of the processors' time: its name and its accessor.
 type ShareFigure = (&'static str, fn(&CpuShare) -> f64);
@@ -278,30 +214,8 @@ pub(crate) fn between(begin: &TargetSnapshot, end: &TargetSnapshot) -> Counters 
 #[cfg(test)]
 mod tests {
     use dyno_record::Snapshot;
-    use dyno_record::window::WorkCounts;
 
     use super::*;
-
-    #[test]
-    fn uncertain_rates_are_withheld_and_ratios_kept() {
-        let counted =
-            |ops| WorkCounts { ops: BTreeMap::from([("select".to_owned(), ops)]), ..WorkCounts::default() };
-        let window = |unsure| Window {
-            counted: Some(counted(1_000)),
-            unsure: Some((counted(unsure), WorkCounts::default())),
-            ..Window::default()
-        };
-        let mut figures = MetricMap::new();
-        put(&mut figures, "logical_reads_per_s", 8.0, Unit::BlocksPerSecond);
-        put(&mut figures, "buffer_hit_pct", 99.0, Unit::Percent);
-        withhold_unsure(&mut figures, &window(20));
-        assert!(figures.values().all(|figure| figure.value().is_some()), "2 % is within what runs differ by");
-        withhold_unsure(&mut figures, &window(30));
-        assert!(
-            matches!(&figures["logical_reads_per_s"], Metric::Absent { absent } if absent.contains("3.0 %"))
-        );
-        assert_eq!(figures["buffer_hit_pct"].value(), Some(99.0));
-    }
 
     #[test]
     fn observer_reads_are_excluded_from_database_figures() {

@@ -1,4 +1,4 @@
-//! Collects the results of a run, and selects those of one target.
+//! Collects the results of a run, and checks those of other hosts.
 
 use dyno_workload::Classes;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::count_max::COUNT_MAX;
 use crate::job::DriveJob;
 use crate::session::{FoldedSessions, SessionResult};
-use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
+use crate::thread_result::ThreadResult;
 
 /// The most kinds of errors in one session's results, from any host.
 const ERRORS_MAX: usize = 1_000;
@@ -16,12 +16,6 @@ const ERRORS_MAX: usize = 1_000;
 pub struct Results {
     pub(crate) sessions: Vec<SessionResult>,
     pub(crate) threads: Vec<ThreadResult>,
-}
-
-/// All results, or a selection of them.
-pub(crate) struct SelectedResults<'a> {
-    pub(crate) sessions: Vec<&'a SessionResult>,
-    pub(crate) threads: Vec<&'a ThreadResult>,
 }
 
 /// The dimensions of a run; results from other hosts are checked against them.
@@ -73,7 +67,9 @@ impl Results {
 
     /// The first and the last time at which a session began its first operation.
     pub fn started_ns(&self) -> Option<(u64, u64)> {
-        FoldedSessions::of(&self.sessions.iter().collect::<Vec<_>>()).starts_ns
+        let mut many = FoldedSessions::default();
+        self.sessions.iter().for_each(|session| many.add(&session.many()));
+        many.starts_ns
     }
 
     /// Operations in the window, of all classes.
@@ -134,64 +130,6 @@ impl Results {
             }
         }
         Ok(())
-    }
-
-    /// The results of all targets.
-    pub(crate) fn all(&self) -> SelectedResults<'_> {
-        SelectedResults { sessions: self.sessions.iter().collect(), threads: self.threads.iter().collect() }
-    }
-
-    /// The results of the target at `at`.
-    pub(crate) fn of_target(&self, at: usize) -> SelectedResults<'_> {
-        SelectedResults {
-            sessions: self.sessions.iter().filter(|one| one.target == at).collect(),
-            threads: self.threads.iter().filter(|one| one.target == at).collect(),
-        }
-    }
-}
-
-impl SelectedResults<'_> {
-    /// The times of all sessions, added up.
-    pub(crate) fn times(&self) -> SessionTimes {
-        let mut sum = SessionTimes::default();
-        for one in &self.threads {
-            let SessionTimes {
-                late_ns_max,
-                overdue,
-                busy_ns,
-                before_ns,
-                closing_ns,
-                polling_ns,
-                thought_ns,
-                thoughts,
-            } = one.times;
-            sum.late_ns_max = sum.late_ns_max.max(late_ns_max);
-            sum.overdue = (sum.overdue.0 + overdue.0, sum.overdue.1 + overdue.1);
-            sum.busy_ns += busy_ns;
-            sum.before_ns += before_ns;
-            sum.closing_ns += closing_ns;
-            sum.polling_ns += polling_ns;
-            sum.thought_ns += thought_ns;
-            sum.thoughts += thoughts;
-        }
-        sum
-    }
-
-    /// The hot-spot and schema choices of all operations.
-    pub(crate) fn hot(&self) -> HotCounts {
-        let mut sum = HotCounts::default();
-        for HotCounts { spot, keyed, schema, movable } in self.threads.iter().map(|one| one.hot) {
-            sum.spot += spot;
-            sum.keyed += keyed;
-            sum.schema += schema;
-            sum.movable += movable;
-        }
-        sum
-    }
-
-    /// The operations due in a part of the run, thread by thread.
-    pub(crate) fn phase(&self, part: usize) -> Vec<&PhaseResult> {
-        self.threads.iter().filter_map(|one| one.phases.get(part)).collect()
     }
 }
 

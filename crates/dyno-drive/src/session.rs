@@ -85,11 +85,10 @@ impl FoldedSessions {
         }
     }
 
-    /// The values of all `results` together.
-    pub(crate) fn of(results: &[&SessionResult]) -> Self {
-        let mut all = Self::default();
-        results.iter().for_each(|result| all.add(&result.many()));
-        all
+    /// Mean seconds from the window's begin to a session's last counted operation.
+    pub(crate) fn mean_work_s(&self) -> Option<f64> {
+        let (sum_s, sessions) = self.spans;
+        (sessions > 0).then(|| sum_s / f64::from(sessions))
     }
 
     /// All times in it, for conversion to another clock.

@@ -70,8 +70,20 @@ impl ClassResult {
             && shares.iter().all(|share| share.is_finite() && share.abs() <= COUNT_MAX as f64)
     }
 
+    /// Whether any operation of the class was begun.
+    pub(crate) fn is_any(&self) -> bool {
+        self.count + self.errors + self.retries + self.in_doubt + self.empty_polls > 0
+    }
+
     /// Adds the results of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
+        self.add_counts(other);
+        self.service.add(&other.service);
+        self.response.add(&other.response);
+    }
+
+    /// Adds the results of another thread, without their latencies.
+    pub(crate) fn add_counts(&mut self, other: &Self) {
         self.count += other.count;
         self.errors += other.errors;
         self.rows += other.rows;
@@ -82,8 +94,6 @@ impl ClassResult {
         self.write_statements += other.write_statements;
         self.empty_writes += other.empty_writes;
         self.in_doubt += other.in_doubt;
-        self.service.add(&other.service);
-        self.response.add(&other.response);
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
     }
 }
@@ -110,6 +120,20 @@ pub(crate) struct SessionTimes {
     pub(crate) thoughts: u64,
 }
 
+impl SessionTimes {
+    /// Adds the times of other sessions.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.late_ns_max = self.late_ns_max.max(other.late_ns_max);
+        self.overdue = (self.overdue.0 + other.overdue.0, self.overdue.1 + other.overdue.1);
+        self.busy_ns += other.busy_ns;
+        self.before_ns += other.before_ns;
+        self.closing_ns += other.closing_ns;
+        self.polling_ns += other.polling_ns;
+        self.thought_ns += other.thought_ns;
+        self.thoughts += other.thoughts;
+    }
+}
+
 /// Choices of block operations in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HotCounts {
@@ -119,6 +143,16 @@ pub(crate) struct HotCounts {
     /// Operations that went to schema 1 by their share; and those that may.
     pub(crate) schema: u64,
     pub(crate) movable: u64,
+}
+
+impl HotCounts {
+    /// Adds the choices of other sessions.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.spot += other.spot;
+        self.keyed += other.keyed;
+        self.schema += other.schema;
+        self.movable += other.movable;
+    }
 }
 
 /// The results of operations that were due in one part of a run.

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_record::window::LifetimeTotals;
 use dyno_record::{
     Counter, CounterDelta, CounterReset, Counters, ForeignActivity, Histogram, MarkChange, Metric,
     OtherSessions, Unit, WaitTime, Waits,
@@ -239,29 +238,4 @@ fn foreign_activity(job: &DriveJob<'_>, parts: &[&ForeignActivity]) -> ForeignAc
     }
     all.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
     ForeignActivity::Sampled { average_active_sessions: active, seen: all }
-}
-
-/// The whole life of all targets' sessions; `None` if it is unknown for one target.
-pub(crate) fn whole(job: &DriveJob<'_>, parts: &[Option<&LifetimeTotals>]) -> Option<LifetimeTotals> {
-    let parts: Vec<&LifetimeTotals> = parts.iter().copied().collect::<Option<_>>()?;
-    let mut total = LifetimeTotals::default();
-    for part in &parts {
-        for (class, ops) in &part.ops {
-            *total.ops.entry(class.clone()).or_default() += ops;
-        }
-        total.rows_read += part.rows_read;
-        total.rows_updated += part.rows_updated;
-        total.rows_inserted += part.rows_inserted;
-        total.rows_deleted += part.rows_deleted;
-        total.commits += part.commits;
-        total.transactions = dyno_record::window::sum(total.transactions, part.transactions);
-        total.unproven_commits += part.unproven_commits;
-        total.empty_commits += part.empty_commits;
-        total.errors += part.errors;
-        total.verified_rows.0 += part.verified_rows.0;
-        total.verified_rows.1 += part.verified_rows.1;
-    }
-    let part_counters: Vec<&Counters> = parts.iter().map(|part| &part.counters).collect();
-    total.counters = counters(job, &part_counters);
-    Some(total)
 }

@@ -15,7 +15,7 @@ use super::{ObservationJob, ObservedInterval};
 use crate::complete::CumulativeCounters;
 use crate::counter_watchdog::CounterWatchdog;
 use crate::cover::CoveredSeconds;
-use crate::hosts::far_delta;
+use crate::machine::far_delta;
 use crate::metrics::{self, MetricMap, between};
 use crate::observe::TargetSnapshot;
 use crate::remote_hosts::RemoteHost;

@@ -11,7 +11,7 @@ use dyno_record::{
 use super::ObservationJob;
 use super::observed::ObservationState;
 use crate::cover::CoveredSeconds;
-use crate::hosts;
+use crate::machine;
 use crate::metrics::{self, MetricMap};
 use crate::remote_hosts::RemoteHost;
 
@@ -53,13 +53,13 @@ fn host(present: &ObservationJob) -> Option<Host> {
 /// The other machine; with counters if it was read at both ends and there was no gap in between.
 fn remote_host_record(remote: &RemoteHost, observation: Option<&ObservationState>) -> Host {
     let mut host = match observation {
-        Some(known) => hosts::host_of(remote, Some(&known.first), Some(&known.last)),
-        None => hosts::host_of(remote, None, None),
+        Some(known) => machine::host_of(remote, Some(&known.first), Some(&known.last)),
+        None => machine::host_of(remote, None, None),
     };
     if observation.is_some_and(|known| known.gap_count > 0) {
         host.counters.clear();
     }
-    hosts::named_for(&mut host, remote, 1, false);
+    machine::named_for(&mut host, remote, 1, false);
     host
 }
 
@@ -144,7 +144,7 @@ fn of_host(
 ) {
     let seconds = known.last.at_ns().saturating_sub(known.first.at_ns()) as f64 / 1e9;
     let delta = match &present.remote_host {
-        Some(remote) => hosts::far_delta(remote, &known.first, &known.last),
+        Some(remote) => machine::far_delta(remote, &known.first, &known.last),
         None if present.identity.same_host => {
             Ok(HostDelta::between(&known.first.host, &known.last.host, seconds))
         }

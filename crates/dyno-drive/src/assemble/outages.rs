@@ -6,7 +6,6 @@ use dyno_record::{Outage, Series, SeriesPoint, Silence, Throughput};
 use dyno_workload::{ClassId, Classes};
 
 use crate::connection_losses::{AnswerTimes, Loss, OPEN_NS};
-use crate::session::SessionResult;
 
 /// The most intervals over which the throughput before and after an outage is measured.
 const INTERVALS: usize = 10;
@@ -17,20 +16,17 @@ const PAUSE_NS_MIN: u64 = 100_000_000;
 /// The most times without an answer that an outage lists.
 const SILENCES_MAX: usize = 100;
 
-/// The outages of one target, whose sessions' work is in `series`; the window began at `origin_ns`.
-pub(crate) fn outages(
-    sessions: &[&SessionResult],
+/// The outages of one target, whose sessions had `answers` and whose work is in `series`; the window began at
+/// `origin_ns`.
+pub(super) fn outages(
+    answers: Option<&AnswerTimes>,
     classes: &Classes,
     series: &Series,
     origin_ns: Option<u64>,
 ) -> Vec<Outage> {
-    let Some(origin_ns) = origin_ns else { return Vec::new() };
-    let mut answers = sessions.iter().filter_map(|session| session.answers.as_deref());
-    let Some(first) = answers.next() else { return Vec::new() };
-    let mut all = first.clone();
-    answers.for_each(|answers| all.add(answers));
-    let clusters = clusters(std::mem::take(&mut all.losses));
-    clusters.iter().map(|losses| outage(losses, &all, classes, series, origin_ns)).collect()
+    let (Some(answers), Some(origin_ns)) = (answers, origin_ns) else { return Vec::new() };
+    let clusters = clusters(answers.losses.clone());
+    clusters.iter().map(|losses| outage(losses, answers, classes, series, origin_ns)).collect()
 }
 
 /// Groups losses that overlap in time.
@@ -138,6 +134,8 @@ fn throughput(points: &[SeriesPoint]) -> Option<Throughput> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Results;
+    use crate::session::SessionResult;
 
     const S: u64 = 1_000_000_000;
 
@@ -171,7 +169,8 @@ mod tests {
     fn of(sessions: &[SessionResult], ops: &[u64]) -> Vec<Outage> {
         let workload = dyno_plan::WorkloadSettings::default();
         let classes = dyno_workload::blocks::classes(&workload, &crate::testing::spec(1_000));
-        outages(&sessions.iter().collect::<Vec<_>>(), &classes, &series(ops), Some(10 * S))
+        let results = Results { sessions: sessions.to_vec(), threads: Vec::new() };
+        outages(results.all(4).sessions.answers.as_deref(), &classes, &series(ops), Some(10 * S))
     }
 
     #[test]
@@ -239,7 +238,7 @@ mod tests {
             lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]),
             lost(vec![loss(1, (13 * S, 14 * S, 18 * S))], &[(25 * S, 26 * S)]),
         ];
-        let mut all = crate::results::Results { sessions, threads: Vec::new() };
+        let mut all = Results { sessions, threads: Vec::new() };
         let before = of(&all.sessions, &[9; 10]);
         all.fold();
         assert_eq!((all.sessions.len(), of(&all.sessions, &[9; 10])), (1, before));

@@ -4,24 +4,19 @@ use dyno_record::{BulkLoadResult, Counter, Counters, RowEffect, Unit};
 use dyno_workload::custom::CustomWorkload;
 
 use crate::metrics::{MetricMap, put, put_result};
-use crate::results::SelectedResults;
+use crate::session::{Moments, SessionResult};
 
-/// What the sessions in `results` loaded into the table of `workload`; `None` for workloads that load
+/// What `sessions` loaded into the table of `workload`; `None` for workloads that load
 /// nothing. `key_first` if the engine creates the primary key with the table.
-pub(crate) fn of(
+pub(super) fn of(
     workload: &CustomWorkload,
-    results: &SelectedResults<'_>,
+    sessions: &SessionResult,
     key_first: bool,
 ) -> Option<BulkLoadResult> {
     let bulk = workload.bulk()?;
     let table = bulk.described();
-    let sessions = results.sessions.as_slice();
-    let began_ns = sessions.iter().filter_map(|session| session.moments.start_ns).min();
-    let ended_ns = sessions.iter().map(|session| session.moments.last_ns).max();
-    let seconds = match (began_ns, ended_ns) {
-        (Some(began_ns), Some(ended_ns)) => ended_ns.saturating_sub(began_ns) as f64 / 1e9,
-        _ => 0.0,
-    };
+    let Moments { start_ns, last_ns, .. } = sessions.moments;
+    let seconds = start_ns.map_or(0.0, |began_ns| last_ns.saturating_sub(began_ns) as f64 / 1e9);
     let indexes = table.index_count();
     let before = match (table.is_indexed_first(), key_first && table.has_key()) {
         (true, _) => indexes,
@@ -32,7 +27,7 @@ pub(crate) fn of(
         table: table.name().to_owned(),
         wanted: table.rows(),
         part_rows: bulk.part_rows(),
-        rows: sessions.iter().map(|session| session.life.rows[RowEffect::Inserted as usize]).sum(),
+        rows: sessions.life.rows[RowEffect::Inserted as usize],
         bytes: bulk.bytes(),
         seconds,
         indexes: (before, indexes - before),
@@ -47,11 +42,10 @@ pub(crate) fn of(
 }
 
 /// Enters the figures of a load that lies entirely inside the window.
-pub(crate) fn figures(metrics: &mut MetricMap, counters: &Counters, loaded: Option<&BulkLoadResult>) {
-    let Some(loaded) = loaded.filter(|loaded| loaded.rows > 0 && loaded.seconds > 0.0) else { return };
+pub(super) fn put_figures(metrics: &mut MetricMap, counters: &Counters, loaded: &BulkLoadResult) {
     let BulkLoadResult { rows, bytes, seconds, .. } = *loaded;
-    if !loaded.is_whole() {
-        // Rows that sessions loaded after the window's end are not counted separately.
+    // Rows that sessions loaded after the window's end are not counted separately.
+    if rows == 0 || seconds <= 0.0 || !loaded.is_whole() {
         return;
     }
     put(metrics, "load_rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond);

@@ -1,13 +1,13 @@
 //! Decides whose machine figures a target has: those of its own machine if that is observed, else those of
 //! this one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{Host, HostClock, HostReading, Observed, Role, place_of_target};
 
 use crate::job::{DriveJob, TargetContext};
-use crate::measured::RunMeasurement;
 use crate::metrics::{self, MetricMap};
 use crate::observe::TargetSnapshot;
 use crate::remote_hosts::{RemoteHost, RemoteHostReading};
@@ -17,17 +17,17 @@ const ELSEWHERE: &str = "the database runs on another host";
 /// Why there are figures of each target and none of all.
 const APART: &str = "the databases run on several hosts: see the figures of each target";
 
-/// What the machine of a target's database did between two moments, or why that is unknown.
-pub(crate) enum Machine<'a> {
-    /// This machine, as far as is known.
-    Here(&'a HostDelta),
-    /// Another machine, whose figures may be missing.
-    Far(Result<Box<HostDelta>, String>),
+/// What the machine of a target's database did between two moments.
+pub(crate) struct Machine<'a> {
+    /// Absent with the reason if another machine could not be read.
+    delta: Result<Cow<'a, HostDelta>, String>,
+    /// Whether it is known to hold the data.
+    has_data: bool,
 }
 
 impl<'a> Machine<'a> {
-    /// The machine of the database of `context` between two of its snapshots; `local_delta` is what this
-    /// machine did.
+    /// The machine of the database of `context` between two of its snapshots: another one if that is observed,
+    /// else this machine, which did `local_delta`.
     pub(crate) fn of(
         context: &TargetContext,
         begin: &TargetSnapshot,
@@ -35,29 +35,23 @@ impl<'a> Machine<'a> {
         local_delta: &'a HostDelta,
     ) -> Self {
         match &context.remote_host {
-            None => Self::Here(local_delta),
-            Some(host) => Self::Far(far_delta(host, begin, end).map(Box::new)),
+            None => Self { delta: Ok(Cow::Borrowed(local_delta)), has_data: context.identity.same_host },
+            Some(host) => Self { delta: far_delta(host, begin, end).map(Cow::Owned), has_data: true },
         }
     }
 
     /// Enters the figures of the machine's processors.
     pub(crate) fn put_processors(&self, figures: &mut MetricMap) {
-        metrics::of_processors(figures, self.whole());
+        metrics::of_processors(figures, self.delta());
     }
 
     /// Enters the figures of the device that holds the data.
-    pub(crate) fn put_device(&self, figures: &mut MetricMap, context: &TargetContext) {
-        match self {
-            Self::Here(_) if !context.identity.same_host => metrics::of_device(figures, Err(ELSEWHERE)),
-            _ => metrics::of_device(figures, self.whole()),
-        }
+    pub(crate) fn put_device(&self, figures: &mut MetricMap) {
+        metrics::of_device(figures, if self.has_data { self.delta() } else { Err(ELSEWHERE) });
     }
 
-    fn whole(&self) -> Result<&HostDelta, &str> {
-        match self {
-            Self::Here(delta) => Ok(delta),
-            Self::Far(delta) => delta.as_deref().map_err(String::as_str),
-        }
+    fn delta(&self) -> Result<&HostDelta, &str> {
+        self.delta.as_deref().map_err(String::as_str)
     }
 }
 
@@ -91,27 +85,11 @@ pub(crate) fn of_all<'t>(
         return metrics::of_device(figures, Err(APART));
     }
     let Some((begin, end)) = each.into_iter().next() else { return };
-    let machine = Machine::of(first, begin, end, here);
+    // On one machine, the device has the data of all targets or does not count.
+    let elsewhere = job.targets.iter().find(|context| !context.identity.same_host);
+    let machine = Machine::of(elsewhere.unwrap_or(first), begin, end, here);
     machine.put_processors(figures);
-    match job.targets.iter().find(|first_context| !first_context.identity.same_host) {
-        Some(elsewhere) => machine.put_device(figures, elsewhere),
-        None => machine.put_device(figures, first),
-    }
-}
-
-/// The record's machines besides the driver host, each with its targets, facts and counters of the window.
-pub(crate) fn of_record(job: &DriveJob<'_>, measured: &RunMeasurement) -> Vec<Host> {
-    let mut all: Vec<Host> = Vec::new();
-    for (at, (context, target)) in job.targets.iter().zip(&measured.targets).enumerate() {
-        let Some(remote) = &context.remote_host else { continue };
-        let is_known = |known: &Host| known.observed.as_ref().is_some_and(|seen| seen.url == remote.url);
-        let place = all.iter().position(is_known).unwrap_or_else(|| {
-            all.push(host_of(remote, target.begin.as_ref(), target.end.as_ref()));
-            all.len() - 1
-        });
-        named_for(&mut all[place], remote, at + 1, job.has_several_targets());
-    }
-    all
+    machine.put_device(figures);
 }
 
 /// The record of a machine, with its counters between two snapshots of its target.

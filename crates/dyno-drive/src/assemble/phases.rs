@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use dyno_plan::Stage;
 use dyno_record::{PhaseStats, Series};
+use dyno_workload::Classes;
 
+use super::operations::WorkStats;
+use crate::fold::ResultSum;
 use crate::job::DriveJob;
 use crate::measured::RunMeasurement;
-use crate::results::SelectedResults;
-use crate::summed::phase_stats;
-use crate::target_part::last_edge_ns;
 
 /// Counter rates that a phase reports if its ends coincide with those of intervals.
 const METRICS: [&str; 6] = [
@@ -27,10 +27,10 @@ const METRICS: [&str; 6] = [
 const SAME: (f64, f64) = (0.01, 0.005);
 
 /// Every phase that had begun when the window ended, in order; empty where the plan has none.
-pub(crate) fn phases(
-    job: &DriveJob<'_>,
+pub(super) fn phases(
+    (job, classes): (&DriveJob<'_>, &Classes),
     measured: &RunMeasurement,
-    results: &SelectedResults<'_>,
+    results: &ResultSum,
     series: &Series,
 ) -> Vec<PhaseStats> {
     let lead = job.plan.run.warmup.0;
@@ -38,36 +38,37 @@ pub(crate) fn phases(
         job.plan.workload.curve(lead.as_secs_f64()),
         measured.gate_opened_ns,
         measured.origin_ns,
-        last_edge_ns(&results.sessions),
+        results.sessions.moments.edge_ns[1],
     ) else {
         return Vec::new();
     };
     let first_ns = opens_ns + lead.as_nanos() as u64;
     let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
     let (late_s, end_s) = (seconds(first_ns, origin_ns), seconds(first_ns, end_ns));
-    let mut behind = results.phase(0).iter().map(|part| part.behind).sum::<i64>();
+    let of_phase = |at: usize| results.threads.phases.get(at).cloned().unwrap_or_default();
+    let mut behind = of_phase(0).behind;
     let started_stages = curve.stages().iter().enumerate().filter(|(_, stage)| stage.begin_s < end_s);
     started_stages
         .map(|(at, stage)| {
-            let parts = results.phase(at + 1);
+            let part = of_phase(at + 1);
             let until_s = stage.end_s.min(end_s);
             let arrivals_until = |s: f64| curve.arrivals(lead.as_secs_f64() + s);
-            behind += parts.iter().map(|part| part.behind).sum::<i64>();
+            behind += part.behind;
             let stretch = Stage { begin_s: stage.begin_s - late_s, end_s: until_s - late_s, ..stage.clone() };
             let (metrics, no_metrics) = match counters(series, &stretch) {
                 Ok(metrics) => (metrics, None),
                 Err(why) => (BTreeMap::new(), Some(why.to_owned())),
             };
-            let (ops, workloads) = phase_stats(job, &parts, until_s - stage.begin_s);
+            let work = WorkStats::of_phase(job, classes, &part, until_s - stage.begin_s);
             PhaseStats {
                 name: stage.name.clone(),
                 begin_s: stretch.begin_s,
                 end_s: stretch.end_s,
                 asked: arrivals_until(until_s) - arrivals_until(stage.begin_s),
-                due: parts.iter().map(|part| part.due).sum(),
+                due: part.due,
                 behind: behind.max(0) as u64,
-                ops,
-                workloads,
+                ops: work.classes,
+                workloads: work.workloads,
                 metrics,
                 no_metrics,
             }
