@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use dyno_drive::prove::AckLedger;
-use dyno_drive::{DriveJob, Leftover, RunListener, TargetContext};
+use dyno_drive::{AckLedger, DriveJob, Leftover, RunListener, TargetContext};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, Clock, MonotonicClock};
 use dyno_plan::Plan;

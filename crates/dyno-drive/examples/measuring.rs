@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_drive::scripted::{Act, ScriptedTarget};
 use dyno_drive::{DriveJob, NoopRunListener, TargetContext, run};
 use dyno_engine::{BlockSessionConfig, Cancel, Extra, MonotonicClock, Target};
 use dyno_plan::{DataSpec, Plan, TimeSpan};
+use dyno_prove::scripted::{Act, ScriptedTarget};
 use dyno_workload::OperationGenerator;
 use dyno_workload::blocks::Operated;
 

@@ -83,13 +83,13 @@ impl AckLedger {
     }
 
     /// Number of acknowledged updates of the row at `place`.
-    pub(crate) fn acknowledged_of(&self, place: Row) -> u64 {
+    pub fn acknowledged_of(&self, place: Row) -> u64 {
         u64::from(self.acknowledged[place].load(Ordering::Acquire))
     }
 
     /// Closes the ledger after the run: updates still in progress have an unknown outcome, even if one is
     /// reported later. Returns the unknown updates by row.
-    pub(crate) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
+    pub fn close(&self) -> (u64, BTreeMap<Row, u64>) {
         let mut unknown = lock(&self.unknown);
         for session in lock(&self.under_way).values() {
             unknown.append(&mut lock(session));

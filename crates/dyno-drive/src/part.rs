@@ -250,8 +250,8 @@ mod tests {
 
     use super::*;
     use crate::job::TargetContext;
-    use crate::scripted::{Act, OperationScript, ScriptedTarget};
     use crate::testing;
+    use dyno_prove::scripted::{Act, OperationScript, ScriptedTarget};
 
     type OperationsBySession = BTreeMap<u32, Vec<String>>;
 

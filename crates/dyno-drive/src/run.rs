@@ -163,9 +163,9 @@ mod tests {
     use dyno_plan::{Plan, Rate};
 
     use super::*;
-    use crate::scripted::{Act, OperationScript, ScriptedTarget};
     use crate::testing;
     use crate::watch::NoopRunListener;
+    use dyno_prove::scripted::{Act, OperationScript, ScriptedTarget};
 
     fn plan(urls: &[&str], rate: Option<f64>) -> Plan {
         let mut plan: Plan = serde_json::from_value(serde_json::json!({

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use dyno_drive::scripted::{Act, OperationScript, ScriptedTarget};
 use dyno_drive::{DriveJob, ResultShape, Results, SessionGroup, TargetContext};
 use dyno_engine::{Cancel, MonotonicClock, Target as _};
 use dyno_plan::{DataSpec, Plan};
+use dyno_prove::scripted::{Act, OperationScript, ScriptedTarget};
 use dyno_record::{Fleet, Host};
 
 use crate::agent_inbox::{AgentInbox, AgentSlot};

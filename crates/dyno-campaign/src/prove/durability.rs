@@ -5,9 +5,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use dyno_analyze::number;
-use dyno_drive::prove::{AckLedger, RowComparison, RowVersionBaseline};
+use dyno_drive::AckLedger;
 use dyno_engine::{LockPurpose, ServerLife, Target, TargetError, TargetErrorKind};
 use dyno_plan::{Plan, TimeSpan};
+use dyno_prove::{RowComparison, RowVersionBaseline};
 use dyno_record::{RunRecord, StartedRun, Status};
 
 use super::kill::{self, KILL_WITHIN, KillOutcome, KillSettings, ServerKiller, Signal, WindowNotifier};

@@ -4,8 +4,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use dyno_drive::RunListener;
-use dyno_drive::prove::AckLedger;
+use dyno_drive::{AckLedger, RunListener};
 use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind};
 
 use crate::campaign_context::CampaignContext;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_analyze::number;
-use dyno_drive::prove::{AckLedger, RowComparison, RowVersionBaseline};
+use dyno_drive::AckLedger;
 use dyno_engine::LockPurpose;
 use dyno_plan::{DataSpec, Plan};
+use dyno_prove::{RowComparison, RowVersionBaseline};
 use dyno_record::RunRecord;
 
 use super::with_updates;

@@ -10,9 +10,9 @@ use dyno_workload::{OperationGenerator, Pace, SessionActor, SessionThinkTime, bl
 use super::*;
 use crate::boundary_marks::REFRESH_NS;
 use crate::recorder::Recorder;
-use crate::scripted::{Act, ScriptedTarget};
 use crate::testing;
 use crate::worker::NO_OPERATION;
+use dyno_prove::scripted::{Act, ScriptedTarget};
 
 /// A clock that advances by a nanosecond with each reading.
 #[derive(Default)]

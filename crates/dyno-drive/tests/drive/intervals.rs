@@ -7,10 +7,10 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use crate::scene::Scene;
-use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{LiveProgress, RunEvent, RunListener};
 use dyno_engine::Clock;
 use dyno_plan::TimeSpan;
+use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{RunRecord, Status};
 
 /// Scripted time costs nothing. The coordinator waits for sessions to publish for a share of an interval on

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::scene::Scene;
-use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{RunEvent, RunListener};
 use dyno_engine::{Clock, ErrorClass, OpError};
 use dyno_plan::{Arrivals, Plan, TimeSpan};
+use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{RunRecord, Status};
 
 /// Notes when the window has begun.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_drive::scripted::{Act, OperationScript, ScriptedClock, ScriptedTarget};
 use dyno_drive::{DriveJob, NoopRunListener, RunListener, TargetContext, run};
 use dyno_engine::{BlockOp, Cancel, Clock, MonotonicClock, Target};
 use dyno_plan::{DataSpec, Plan};
+use dyno_prove::scripted::{Act, OperationScript, ScriptedClock, ScriptedTarget};
 use dyno_record::RunRecord;
 
 /// A short run on a scripted database.

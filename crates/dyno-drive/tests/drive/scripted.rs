@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::scene::Scene;
-use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{OWN_COMMITS, RunEvent, RunListener};
 use dyno_engine::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
 use dyno_plan::{DriveMode, Rate, TimeSpan};
+use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{Counter, RunRecord, Status};
 
 fn error(class: ErrorClass) -> Act {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dyno_drive::scripted::{Act, OperationScript, ScriptedTarget};
 use dyno_drive::{DriveJob, NoopRunListener, TargetContext, run};
 use dyno_engine::{Cancel, CounterScope, ErrorClass, MonotonicClock, OpError, Target};
 use dyno_plan::{DataSpec, Plan};
+use dyno_prove::scripted::{Act, OperationScript, ScriptedTarget};
 use dyno_record::{Counter, Metric, RunRecord, Status};
 use dyno_workload::ClassId;
 

@@ -1,6 +1,6 @@
 //! Shows the comparison of rows with acknowledgments, as a table and as JSON.
 
-use dyno_drive::prove::RowComparison;
+use dyno_prove::RowComparison;
 use dyno_report::Style;
 use dyno_report::number;
 use dyno_report::style::Paint;

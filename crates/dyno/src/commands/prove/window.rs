@@ -1,6 +1,6 @@
 //! `dyno prove window`: compares recorded figures with scripted ones, without a database.
 
-use dyno_drive::prove::ProofFigure;
+use dyno_prove::ProofFigure;
 use dyno_report::number;
 use dyno_report::style::Paint;
 use dyno_report::table::{TextCell, TextColumn, TextTable};
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 
 pub(super) fn run(args: &ProveWindow, talk: &Console) -> anyhow::Result<Exit> {
     talk.say("running about 30 short runs against a scripted database");
-    let figures = dyno_drive::prove::window().map_err(dyno_campaign::Error::from)?;
+    let figures = dyno_prove::window().map_err(dyno_campaign::Error::from)?;
     let wrong = figures.iter().filter(|figure| !figure.proved()).count();
     talk.json(&as_json(&figures, wrong == 0))?;
     let style = talk.style();

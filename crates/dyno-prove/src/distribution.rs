@@ -11,7 +11,7 @@ const EXACT_BELOW_NS: u64 = 2_048;
 
 /// Durations, with the number of occurrences of each.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Distribution(BTreeMap<u64, u64>);
+pub(crate) struct Distribution(BTreeMap<u64, u64>);
 
 /// The first and the last nanosecond of the bucket that contains `ns`.
 fn bucket(ns: u64) -> (u64, u64) {
@@ -25,20 +25,20 @@ fn bucket(ns: u64) -> (u64, u64) {
 
 impl Distribution {
     /// From durations with their numbers of occurrences.
-    pub(super) fn of(counts: &BTreeMap<u64, u64>) -> Self {
+    pub(crate) fn of(counts: &BTreeMap<u64, u64>) -> Self {
         Self(counts.clone())
     }
 
-    pub(super) fn add(&mut self, ns: u64) {
+    pub(crate) fn add(&mut self, ns: u64) {
         *self.0.entry(ns).or_default() += 1;
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.values().sum()
     }
 
     /// The mean, with each duration taken as the middle of its bucket, as in records.
-    pub(super) fn mean_us(&self) -> Option<f64> {
+    pub(crate) fn mean_us(&self) -> Option<f64> {
         let middle = |ns: u64| {
             let (first, last) = bucket(ns);
             (first + (last - first).div_ceil(2)) as f64
@@ -49,7 +49,7 @@ impl Distribution {
 
     /// The nearest-rank quantile: the shortest duration that at least `quantile` of all durations do not
     /// exceed.
-    pub(super) fn quantile_us(&self, quantile: f64) -> Option<f64> {
+    pub(crate) fn quantile_us(&self, quantile: f64) -> Option<f64> {
         let rank = ((self.count() as f64 * quantile).ceil() as u64).max(1);
         let mut running_count = 0;
         let quantile_entry = self.0.iter().find(|&(_, &count)| {
@@ -60,7 +60,7 @@ impl Distribution {
     }
 
     /// Counts by the last nanosecond of each bucket.
-    pub(super) fn buckets(&self) -> BTreeMap<u64, u64> {
+    pub(crate) fn buckets(&self) -> BTreeMap<u64, u64> {
         let mut buckets = BTreeMap::new();
         for (&ns, &count) in &self.0 {
             *buckets.entry(bucket(ns).1).or_default() += count;

@@ -5,11 +5,10 @@
 //! may be higher by at most the number of updates with an unknown outcome. This is checked row by row: in a
 //! sum, a lost update and a double one would cancel out.
 
+use dyno_drive::AckLedger;
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{Target, TargetError, TargetErrorKind};
 use dyno_plan::DataSpec;
-
-use crate::ack_recorder::AckLedger;
 
 /// The most rows that a proof can hold in memory, at 12 bytes and a bit for each.
 pub const ROWS_MAX: u64 = 100_000_000;

@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dyno_drive::{AckLedger, DriveJob, RunEvent, RunListener, TargetContext, run};
 use dyno_engine::{BlockOp, Cancel, Clock, MonotonicClock, Target, TargetError};
 use dyno_plan::engine::{EngineSpec, UrlForm};
 use dyno_plan::{DataSpec, Engines, Plan, PlanSource};
 use dyno_record::RunRecord;
 
-use crate::ack_recorder::AckLedger;
-use crate::job::{DriveJob, TargetContext};
-use crate::run::run;
 use crate::scripted::{
     Act, Ledger, LedgerSpan, NOTICED_NS, OperationScript, Pass, ScriptedClock, ScriptedTarget,
 };
-use crate::watch::{RunEvent, RunListener};
 
 /// The engine of every scene.
 const ENGINES: Engines = Engines(&[EngineSpec::plain(
@@ -25,7 +22,7 @@ const ENGINES: Engines = Engines(&[EngineSpec::plain(
 )]);
 
 /// The spec of its data.
-pub(super) const SPEC: DataSpec = DataSpec {
+pub(crate) const SPEC: DataSpec = DataSpec {
     schemas: 1,
     rows: 1_000,
     scan_rows: 100,
@@ -48,11 +45,11 @@ const STARVED_US: f64 = NOTICED_NS as f64 / 1e3;
 const OPERATION_NS: u64 = 300_000;
 
 /// The result of a scene.
-pub(super) struct SceneRun {
-    pub(super) record: RunRecord,
-    pub(super) ledger: Ledger,
+pub(crate) struct SceneRun {
+    pub(crate) record: RunRecord,
+    pub(crate) ledger: Ledger,
     /// The window, as the run reported it.
-    pub(super) span: LedgerSpan,
+    pub(crate) span: LedgerSpan,
     /// Whether the window's begin reached the sessions late: on a clock that only they move, a millisecond is
     /// an operation.
     is_late: bool,
@@ -99,7 +96,7 @@ impl RunListener for Moments {
     }
 }
 
-pub(super) struct Scene {
+pub(crate) struct Scene {
     sets: Vec<String>,
     script: Arc<dyn Fn() -> Arc<OperationScript> + Send + Sync>,
     scripted_time: bool,
@@ -108,7 +105,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             sets: SETS.map(str::to_owned).to_vec(),
             script: Arc::new(|| Arc::new(|_, _, _| Act::Take(0))),
@@ -119,31 +116,31 @@ impl Scene {
     }
 
     /// Lets sessions share a thread.
-    pub(super) fn duplex(mut self) -> Self {
+    pub(crate) fn duplex(mut self) -> Self {
         self.duplex = true;
         self.set("run.threads=1")
     }
 
     /// Lets the database's counters show work at once.
-    pub(super) fn live(mut self) -> Self {
+    pub(crate) fn live(mut self) -> Self {
         self.live = true;
         self
     }
 
     /// Sets a key of the plan.
-    pub(super) fn set(mut self, key_and_value: &str) -> Self {
+    pub(crate) fn set(mut self, key_and_value: &str) -> Self {
         self.sets.push(key_and_value.to_owned());
         self
     }
 
     /// Sets what each operation does, by session, number and operation.
-    pub(super) fn script(self, script: impl Fn(u32, u64, BlockOp) -> Act + Send + Sync + 'static) -> Self {
+    pub(crate) fn script(self, script: impl Fn(u32, u64, BlockOp) -> Act + Send + Sync + 'static) -> Self {
         let script: Arc<OperationScript> = Arc::new(script);
         self.script_anew(move || Arc::clone(&script))
     }
 
     /// As [`Scene::script`], with a new script for each run.
-    pub(super) fn script_anew(
+    pub(crate) fn script_anew(
         mut self,
         make: impl Fn() -> Arc<OperationScript> + Send + Sync + 'static,
     ) -> Self {
@@ -152,7 +149,7 @@ impl Scene {
     }
 
     /// Lets operations take exactly the scripted time, on a clock that nothing else moves; for one session.
-    pub(super) fn scripted_time(mut self) -> Self {
+    pub(crate) fn scripted_time(mut self) -> Self {
         self.scripted_time = true;
         self
     }
@@ -173,7 +170,7 @@ impl Scene {
     /// The result is ambiguous if both differ and the window begins just after an operation of a session: the
     /// session itself may have seen that end on either side. It is also ambiguous if the record reports that
     /// the machine gave the client no processor. Neither proves anything, so the scene is run again.
-    pub(super) fn run(&self) -> Result<SceneRun, TargetError> {
+    pub(crate) fn run(&self) -> Result<SceneRun, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
             let ran = self.run_once(None)?;
             // A clock that only operations move jumps by whole operations, which is no starvation.
@@ -193,7 +190,7 @@ impl Scene {
     }
 
     /// Runs it once; `ack_ledger` notes what the database acknowledges to the sessions.
-    pub(super) fn run_once(&self, ack_ledger: Option<Arc<AckLedger>>) -> Result<SceneRun, TargetError> {
+    pub(crate) fn run_once(&self, ack_ledger: Option<Arc<AckLedger>>) -> Result<SceneRun, TargetError> {
         let plan = self.plan();
         let (clock, pass): (Arc<dyn Clock>, Arc<Pass>) = match self.scripted_time {
             true => {

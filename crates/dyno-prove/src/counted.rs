@@ -4,16 +4,16 @@ use dyno_record::{Counter, OpStats, RunRecord, Status, window::WorkCounts};
 use dyno_workload::ClassId;
 use dyno_workload::blocks;
 
-use super::figure::ProofFigures;
-use super::scene::SceneRun;
+use crate::figure::ProofFigures;
+use crate::scene::SceneRun;
 use crate::scripted::{REDO_BYTES_PER_ROW, ScriptedTotals};
 
-pub(super) fn stats<'a>(record: &'a RunRecord, class: &str) -> Option<&'a OpStats> {
+pub(crate) fn stats<'a>(record: &'a RunRecord, class: &str) -> Option<&'a OpStats> {
     record.ops.get(class)
 }
 
 /// Counts, rows, errors, counters and sums that hold in every scene.
-pub(super) fn counts(figures: &mut ProofFigures, ran: &SceneRun) {
+pub(crate) fn counts(figures: &mut ProofFigures, ran: &SceneRun) {
     let SceneRun { record, ledger, span, .. } = ran;
     let (window, life) = (ledger.window(*span), ledger.life());
     figures.count("run valid", 1, Some(u64::from(record.status == Status::Valid)));

@@ -8,12 +8,12 @@
 use dyno_engine::{BlockOp, ErrorClass, OpError, TargetError};
 use dyno_workload::ClassId;
 
-use super::counted::{counts, stats};
-use super::distribution::Distribution;
-use super::figure::{ProofFigure, ProofFigures};
-use super::scene::Scene;
-use super::stalls;
+use crate::counted::{counts, stats};
+use crate::distribution::Distribution;
+use crate::figure::{ProofFigure, ProofFigures};
+use crate::scene::Scene;
 use crate::scripted::Act;
+use crate::stalls;
 
 /// Nanoseconds between two arrivals of the open loop.
 const GAP_NS: u64 = 1_000_000;
@@ -196,8 +196,8 @@ fn server_drive() -> Result<Vec<ProofFigure>, TargetError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::SceneRun;
     use super::*;
+    use crate::scene::SceneRun;
 
     #[test]
     fn recorded_values_match_scripted_values() {

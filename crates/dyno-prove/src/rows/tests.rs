@@ -5,7 +5,7 @@ use dyno_workload::ClassId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::prove::scene::{SPEC, Scene, SceneRun};
+use crate::scene::{SPEC, Scene, SceneRun};
 use crate::scripted::Act;
 
 fn row(before: i64, acknowledged: u64, version_now: i64) -> RowCheck {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_record::{Histogram, Latency};
 
-use super::distribution::Distribution;
+use crate::distribution::Distribution;
 
 /// Sums of the same numbers in another order may differ by a few units in the last place of a double.
 const ROUNDING: f64 = 1e-12;
@@ -37,22 +37,22 @@ impl ProofFigure {
 }
 
 /// Collects the figures of one scene.
-pub(super) struct ProofFigures {
+pub(crate) struct ProofFigures {
     scene: String,
-    pub(super) all: Vec<ProofFigure>,
+    pub(crate) all: Vec<ProofFigure>,
 }
 
 impl ProofFigures {
-    pub(super) fn new(scene: impl Into<String>) -> Self {
+    pub(crate) fn new(scene: impl Into<String>) -> Self {
         Self { scene: scene.into(), all: Vec::new() }
     }
 
-    pub(super) fn count(&mut self, name: impl Into<String>, scripted: u64, recorded: Option<u64>) {
+    pub(crate) fn count(&mut self, name: impl Into<String>, scripted: u64, recorded: Option<u64>) {
         self.number(name, "", Some(scripted as f64), recorded.map(|count| count as f64));
     }
 
     /// Adds a number with its unit.
-    pub(super) fn number(
+    pub(crate) fn number(
         &mut self,
         name: impl Into<String>,
         unit: &'static str,
@@ -63,7 +63,7 @@ impl ProofFigures {
     }
 
     /// Adds every summary of a distribution, and each bucket of its histogram.
-    pub(super) fn latency(&mut self, name: &str, scripted: &Distribution, recorded: Option<&Latency>) {
+    pub(crate) fn latency(&mut self, name: &str, scripted: &Distribution, recorded: Option<&Latency>) {
         let empty = Latency::default();
         let recorded = recorded.unwrap_or(&empty);
         self.count(format!("{name}, timed"), scripted.count(), Some(recorded.count));

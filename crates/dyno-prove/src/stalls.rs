@@ -12,9 +12,9 @@ use std::time::Instant;
 use dyno_engine::TargetError;
 use dyno_record::Window;
 
-use super::counted::counts;
-use super::figure::{ProofFigure, ProofFigures};
-use super::scene::{Scene, SceneRun};
+use crate::counted::counts;
+use crate::figure::{ProofFigure, ProofFigures};
+use crate::scene::{Scene, SceneRun};
 use crate::scripted::Act;
 
 /// Length of warm-up and window, ms.
@@ -74,10 +74,10 @@ const DRIVES: [Drive; 8] = [
 ];
 
 #[cfg(test)]
-pub(super) const SCENES: usize = STALLS.len() * DRIVES.len();
+pub(crate) const SCENES: usize = STALLS.len() * DRIVES.len();
 
 /// Runs every scene, several at a time.
-pub(super) fn stalls() -> Result<Vec<ProofFigure>, TargetError> {
+pub(crate) fn stalls() -> Result<Vec<ProofFigure>, TargetError> {
     let scenes: Vec<(&Drive, Stalls)> =
         DRIVES.iter().flat_map(|drive| STALLS.map(|stalls| (drive, stalls))).collect();
     let mut all = Vec::new();
