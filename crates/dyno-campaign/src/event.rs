@@ -79,7 +79,7 @@ pub enum CampaignEvent {
     /// An event of the run in progress.
     Phase(dyno_drive::RunEvent),
     /// An event of a database that `dyno watch` observes.
-    Seen(dyno_drive::present::ObservationEvent),
+    Seen(dyno_watch::ObservationEvent),
     /// The sessions of a run have ended.
     RunOver,
     /// The run is stored; deleting the rows that it inserted takes a while.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_drive::RemoteHost;
 use dyno_engine::advice::advice;
 use dyno_engine::{Clock, MonotonicClock, bounded_query};
 use dyno_host::remote::{HostAccess, HostPlace};
+use dyno_observe::RemoteHost;
 use dyno_plan::{HostSpec, Plan};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Advice, Identity, Severity};

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_drive::{RemoteHost, TargetContext};
+use dyno_drive::TargetContext;
 use dyno_engine::{
     Cancel, Claim, CounterScope, EngineRegistry, Holder, Lock, LockPurpose, OpenOptions, Secret, Target,
     TargetError, TargetErrorKind, WorkloadNeeds,
 };
+use dyno_observe::RemoteHost;
 use dyno_plan::{Connect, DataSharing, DataSpec, Plan, TargetUrl};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Identity, ServerProcesses};

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use dyno_drive::present::{self, ObservationEvent, ObservationJob};
 use dyno_drive::{NoopRunListener, RunListener as _};
 use dyno_engine::{Clock, MonotonicClock};
 use dyno_plan::{Length, Plan};
 use dyno_record::{RunRecord, StartedRun};
+use dyno_watch::{ObservationEvent, ObservationJob};
 
 use crate::campaign_context::CampaignContext;
 use crate::error::Error;
@@ -70,10 +70,10 @@ pub fn watch(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, E
         ..record
     };
     let keeper = interval_store::is_long(plan).then(|| {
-        let draft = marked(present::draft(&present));
+        let draft = marked(dyno_watch::draft(&present));
         IntervalStoreListener::start(draft, repository.path().to_path_buf(), &NoopRunListener, ctx)
     });
-    let outcome = present::watch(&present, &mut |seen| match (seen, &keeper) {
+    let outcome = dyno_watch::watch(&present, &mut |seen| match (seen, &keeper) {
         (ObservationEvent::Final(chunk), Some(keeper)) => keeper.event(&dyno_drive::RunEvent::Final(chunk)),
         (ObservationEvent::Final(_), None) => {}
         (seen, _) => ctx.emit(CampaignEvent::Seen(seen)),

@@ -1,11 +1,11 @@
 //! Compares the transactions that sessions acknowledged with those that their database has counted so far.
 
+use dyno_observe::{OWN_COMMITS, TargetSnapshot};
 use dyno_record::{Counter, Counters, Transactions};
 use dyno_workload::ClassId;
 
 use crate::job::DriveJob;
 use crate::lifetime_counts::LifetimeCounts;
-use crate::observe::{OWN_COMMITS, TargetSnapshot};
 use crate::results::Results;
 
 /// Whether the database of the target at `at` has not yet counted all acknowledged transactions, between two

@@ -4,9 +4,8 @@
 //! All figures come from what sessions report at the end of an interval, and from snapshots that are read
 //! anyway. The coordinator's thread computes them, so progress reports cost sessions nothing.
 
-use std::collections::BTreeMap;
-
-use dyno_record::{Counter, CounterReading, CounterReset, MarkChange, SeriesPoint, Snapshot, Waits};
+use dyno_observe::CumulativeCounters;
+use dyno_record::{CounterReset, MarkChange, SeriesPoint, Waits};
 
 use crate::packed::Packed;
 
@@ -85,29 +84,4 @@ pub struct CompletedInterval {
     pub snapshot_count: u64,
     /// The cumulative counters of each target, in target order, as last read.
     pub counters: Vec<CumulativeCounters>,
-}
-
-/// The cumulative counters of one target.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CumulativeCounters {
-    /// The target's URL, without secrets.
-    pub url: String,
-    /// The portable counters that the target reports, in their units.
-    pub portable: BTreeMap<Counter, u64>,
-    /// The target's native counters, by their own names.
-    pub native: BTreeMap<String, f64>,
-}
-
-impl CumulativeCounters {
-    pub(crate) fn of(url: String, snapshot: &Snapshot) -> Self {
-        let value = |(counter, reading): (&Counter, &CounterReading)| match reading {
-            CounterReading::Value(value) => Some((*counter, *value)),
-            CounterReading::Absent(_) => None,
-        };
-        Self {
-            url,
-            portable: snapshot.portable.iter().filter_map(value).collect(),
-            native: snapshot.native.clone(),
-        }
-    }
 }

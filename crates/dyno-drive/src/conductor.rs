@@ -12,6 +12,9 @@ mod window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dyno_observe::TargetSnapshot;
+use dyno_observe::WaitCounts;
+
 use crate::ack_comparison;
 use crate::assemble;
 use crate::collector::IntervalCollector;
@@ -19,9 +22,7 @@ use crate::hang_reasons;
 use crate::job::{DriveJob, DriveOutcome};
 use crate::leftover;
 use crate::measured::{Finished, MeasuredTarget, RunMeasurement};
-use crate::observe::TargetSnapshot;
 use crate::profiler::Profiler;
-use crate::samples::WaitCounts;
 use crate::snapshot_status::SnapshotStatus;
 use crate::stalls::StallMeter;
 use crate::watch::{RunEvent, RunListener};

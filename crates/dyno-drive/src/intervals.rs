@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
+use dyno_observe::CoveredSeconds;
+use dyno_observe::TargetSnapshot;
+use dyno_observe::metrics::{MetricMap, between, of_database};
 use dyno_record::Counters;
 
-use crate::cover::CoveredSeconds;
 use crate::job::DriveJob;
 use crate::machine::{self, Machine};
-use crate::metrics::{MetricMap, between, of_database};
-use crate::observe::TargetSnapshot;
 use crate::totals;
 
 /// Rates of one interval of the series by metric name: of all targets, then of each if there are several. The

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dyno_engine::{Cancel, Clock, CounterScope, Target, WorkloadNeeds};
+use dyno_observe::RemoteHost;
 use dyno_plan::{DataSpec, OnLost, Plan};
 use dyno_record::Identity;
 use dyno_workload::custom::CustomWorkload;
 use dyno_workload::{Classes, blocks, needs};
 
 use crate::ack_recorder::AckLedger;
-use crate::remote_hosts::RemoteHost;
 
 /// Everything that a run needs to start.
 pub struct DriveJob<'a> {

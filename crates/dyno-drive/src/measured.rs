@@ -1,11 +1,11 @@
 //! Holds what the coordinator has measured, before it becomes a record.
 
 use dyno_engine::target::HungSessionReport;
+use dyno_observe::CounterWatchdog;
+use dyno_observe::TargetSnapshot;
 use dyno_record::{Fleet, Profile, Series, ThreadPlacement, UnreadIntervals, Waits};
 
-use crate::counter_watchdog::CounterWatchdog;
 use crate::job::DriveOutcome;
-use crate::observe::TargetSnapshot;
 use crate::processors::Processors;
 use crate::results::Results;
 use crate::stalls::Stalls;

@@ -20,10 +20,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use dyno_engine::Clock;
+use dyno_engine::panics::caught;
 
 use crate::affinity::ThreadAffinity;
 use crate::counts::ThreadCounts;
-use crate::panics::caught;
 use crate::poll::{Poll, PollWaker};
 use crate::shared::{DrivePhase, SharedRunState, Sleeper};
 use crate::state::{SessionAction, SessionState};

@@ -10,27 +10,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKind};
-use dyno_host::{HostObserver, HostSnapshot};
+use dyno_engine::panics::{caught, panicked};
+use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError};
+use dyno_host::HostObserver;
+use dyno_observe::{OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, TargetSnapshot, WaitCounts};
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 
-use crate::panics::caught;
-use crate::remote_hosts::{RemoteHost, RemoteHostReading, RemoteHostThread};
-use crate::samples::{SessionSamples, WaitCounts};
 use crate::snapshot_status::SnapshotStatus;
-
-/// Transactions of observer and sampler; the name under which they join the native counters.
-pub const OWN_COMMITS: &str = "dyno.own_commits";
-
-/// The part of them that the database counts for sessions besides operations.
-pub(crate) const SESSION_COMMITS: &str = "dyno.session_commits";
-
-/// Adds the sessions' overhead transactions to the `native` counters.
-pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
-    for name in [OWN_COMMITS, SESSION_COMMITS] {
-        *native.entry(name.to_owned()).or_default() += overhead as f64;
-    }
-}
 
 /// What observers themselves added to each counter; each observer starts at 0.
 #[derive(Debug, Default)]
@@ -53,30 +39,6 @@ impl ObserverParts {
             *caused += self.before.get(counter).copied().unwrap_or(0);
         }
         self.so_far.clone_from(&snapshot.observer);
-    }
-}
-
-/// Counters of database and host, read at one moment.
-#[derive(Debug, Clone)]
-pub(crate) struct TargetSnapshot {
-    pub(crate) database: Snapshot,
-    pub(crate) host: HostSnapshot,
-    /// Counters of the database's host, if that is observed and is not this one, or why they are missing.
-    pub(crate) remote: Option<Result<RemoteHostReading, String>>,
-    /// When the counters that are compared with the sessions' own counts were requested, and when they
-    /// arrived.
-    pub(crate) began_ns: u64,
-    pub(crate) ended_ns: u64,
-    /// The time of day of the snapshot, RFC 3339 in UTC.
-    pub(crate) at: String,
-    /// Overhead transactions of the sessions so far; the coordinator sets it for intervals.
-    pub(crate) overhead: i64,
-}
-
-impl TargetSnapshot {
-    /// The time of the snapshot: the middle of the reading of its counters.
-    pub(crate) fn at_ns(&self) -> u64 {
-        self.began_ns + (self.ended_ns - self.began_ns) / 2
     }
 }
 
@@ -244,11 +206,6 @@ impl ObserverThread {
             }
         }
     }
-}
-
-/// Converts a panic to an error.
-pub(crate) fn panicked(reason: String) -> TargetError {
-    TargetError::new(TargetErrorKind::Database, reason)
 }
 
 /// The outcome of a request for a snapshot.

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dyno_observe::CoveredSeconds;
+use dyno_observe::metrics::{self, MetricMap};
 use dyno_record::{
     Counter, CounterDelta, CounterReset, Counters, ForeignActivity, Histogram, MarkChange, Metric,
     OtherSessions, Unit, WaitTime, Waits,
 };
 
-use crate::cover::CoveredSeconds;
 use crate::job::DriveJob;
-use crate::metrics::{self, MetricMap};
 
 /// The sum of the targets' counters, which are in target order.
 pub(crate) fn counters(job: &DriveJob<'_>, parts: &[&Counters]) -> Counters {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyno_observe::TargetSnapshot;
+use dyno_observe::WaitCounts;
 use dyno_record::Waits;
 
-use crate::observe::{ObserverThread, SamplerThread, SnapshotReply, SnapshotRequest, TargetSnapshot};
-use crate::samples::WaitCounts;
+use crate::observe::{ObserverThread, SamplerThread, SnapshotReply, SnapshotRequest};
 use crate::snapshot_status::SnapshotStatus;
 
 /// Observer and sampler of one target.

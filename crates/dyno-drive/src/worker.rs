@@ -10,6 +10,7 @@ mod recovery;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use dyno_engine::panics::{as_error, caught};
 use dyno_engine::{Clock, ErrorClass, Interrupter, Session, SessionSetup, Target};
 use dyno_plan::Connect;
 use dyno_record::RowEffect;
@@ -18,7 +19,6 @@ use dyno_workload::{ClassId, Pace, SessionActor, SessionThinkTime};
 use crate::ack_recorder::AckLedger;
 use crate::backoff::RetryBackoff;
 use crate::counts::ThreadCounts;
-use crate::panics::{as_error, caught};
 use crate::recorder::Recorder;
 use crate::served_by::ServedBy;
 use crate::session::SessionResult;

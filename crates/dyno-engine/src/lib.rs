@@ -39,6 +39,7 @@ pub mod needs;
 pub mod net;
 pub mod observer;
 mod options;
+pub mod panics;
 pub mod pool;
 pub mod proof;
 mod registry;

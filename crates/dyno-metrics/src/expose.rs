@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{Error, Write as _};
 
 use dyno_campaign::RunProgress;
-use dyno_drive::{CoarseLatencies, CumulativeCounters};
+use dyno_drive::CoarseLatencies;
+use dyno_observe::CumulativeCounters;
 use dyno_record::{Counter, Unit, Waits};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{

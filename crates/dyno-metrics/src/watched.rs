@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use dyno_campaign::{RunPhase, RunProgress};
-use dyno_drive::present::ObservedInterval;
+use dyno_watch::ObservedInterval;
 
 /// Suffix of a figure's name in results, suffix of its base unit, and the factor between the two.
 const UNITS: [(&str, &str, f64); 4] = [
@@ -51,9 +51,9 @@ fn base(name: &str) -> (Cow<'_, str>, f64) {
 #[cfg(test)]
 mod tests {
     use dyno_campaign::CampaignEvent;
-    use dyno_drive::CumulativeCounters;
-    use dyno_drive::present::ObservationEvent;
+    use dyno_observe::CumulativeCounters;
     use dyno_record::SeriesPoint;
+    use dyno_watch::ObservationEvent;
 
     use super::*;
 

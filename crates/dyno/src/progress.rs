@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use dyno_campaign::RunProgress;
 use dyno_drive::RunEvent;
-use dyno_drive::present::ObservedInterval;
 use dyno_record::SweepKind;
 use dyno_report::Style;
+use dyno_watch::ObservedInterval;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console::Console;

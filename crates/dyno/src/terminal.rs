@@ -8,12 +8,12 @@ use std::time::Instant;
 use dyno_campaign::{
     CampaignBegun, CampaignControl, CampaignEvent, Error, Listener, LoadEvent, NextRun, RunEnded, RunProgress,
 };
-use dyno_drive::present::ObservationEvent;
 use dyno_engine::{Cancel, Secret};
 use dyno_plan::{Length, TargetUrl};
 use dyno_record::{PartOf, PointSetting, RecordKind, RunRecord, SweepKind};
 use dyno_report::number::span_s;
 use dyno_report::{Answered, RunningTable, SweepRow};
+use dyno_watch::ObservationEvent;
 use serde_json::json;
 
 use crate::console::Console;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use dyno_drive::CompletedInterval;
-use dyno_drive::present::ObservationEvent;
 use dyno_drive::{LiveProgress, RunEvent};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, SeriesChunk, SeriesPoint, SweepKind, Waits};
+use dyno_watch::ObservationEvent;
 
 use super::event::{
     CampaignStep, CompleteInterval, IntervalProgress, ProgressEvent, RunResult, WatchProgress,

@@ -22,9 +22,9 @@ mod totals;
 
 use std::collections::BTreeMap;
 
-use dyno_drive::present::{ObservationEvent, ObservedInterval};
 use dyno_drive::{CompletedInterval, LiveProgress, RunEvent, RunningTotals};
 use dyno_record::{PointSetting, SweepKind};
+use dyno_watch::{ObservationEvent, ObservedInterval};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,5 +1,6 @@
 //! Compares what a target's sessions did with what its counters show: in the window, and in their whole life.
 
+use dyno_observe::{TargetSnapshot, add_overhead};
 use dyno_record::window::{LifetimeTotals, WorkCounts};
 use dyno_record::{Counter, CounterDelta, Counters, RowEffect};
 use dyno_workload::Classes;
@@ -9,7 +10,6 @@ use crate::boundary_marks::SessionMark;
 use crate::job::DriveJob;
 use crate::lifetime_counts::LifetimeCounts;
 use crate::measured::MeasuredTarget;
-use crate::observe::{TargetSnapshot, add_overhead};
 
 impl TargetInputs<'_> {
     /// The sessions' work between the two snapshots, and how much of it may lie outside, at each boundary.

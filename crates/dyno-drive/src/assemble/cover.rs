@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use dyno_record::{Class, OpStats, RowEffect, Window};
 
-use crate::cover::CoveredSeconds;
+use dyno_observe::CoveredSeconds;
 
 /// The seconds for counters that include what `window` says they include, where its operations are `ops`.
 pub(super) fn covered_seconds(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dyno_host::{HostDelta, ProcessorShares};
+use dyno_observe::machine;
 use dyno_record::{
     Host, InstanceLoad, OpStats, PhaseStats, Role, TargetFacts, TargetFigures, WorkloadFacts,
     WorkloadShareFacts, place_of_target,
@@ -12,7 +13,6 @@ use dyno_workload::custom::CustomWorkload;
 use super::loaded;
 use crate::fold::ResultSum;
 use crate::job::{DriveJob, TargetContext};
-use crate::machine;
 use crate::measured::RunMeasurement;
 use crate::prepared::pipelines;
 

@@ -1,16 +1,16 @@
 //! Computes the figures of a part of the record: of one target, and those that only the whole run has.
 
 use dyno_host::{HostDelta, ProcessorShares};
+use dyno_observe::CoveredSeconds;
+use dyno_observe::metrics::{self, MetricMap, put, put_result};
 use dyno_record::{ALL, BulkLoadResult, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use super::cover::covered_seconds;
 use super::inputs::TargetInputs;
 use super::loaded;
 use super::operations::WorkStats;
-use crate::cover::CoveredSeconds;
 use crate::machine::Machine;
 use crate::measured::RunMeasurement;
-use crate::metrics::{self, MetricMap, put, put_result};
 
 /// Why a target's own part lacks the figures of the whole machine.
 const OF_ALL: &str = "it is measured for all targets together: see the total";

@@ -1,9 +1,9 @@
 //! Reports what sessions loaded in bulk, and how fast.
 
+use dyno_observe::metrics::{MetricMap, put, put_result};
 use dyno_record::{BulkLoadResult, Counter, Counters, RowEffect, Unit};
 use dyno_workload::custom::CustomWorkload;
 
-use crate::metrics::{MetricMap, put, put_result};
 use crate::session::{Moments, SessionResult};
 
 /// What `sessions` loaded into the table of `workload`; `None` for workloads that load

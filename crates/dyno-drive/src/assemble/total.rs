@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dyno_host::HostDelta;
+use dyno_observe::metrics::{self, MetricMap};
 use dyno_record::{Host, Series, TargetFigures, Window, place_of_target};
 use dyno_workload::Classes;
 
@@ -13,7 +14,6 @@ use super::window::{self, gate};
 use crate::fold::ResultSum;
 use crate::job::DriveJob;
 use crate::measured::RunMeasurement;
-use crate::metrics::{self, MetricMap};
 use crate::{machine, totals};
 
 /// The part of all targets together; `host` is what this machine did in the window, `hosts` are the driver

@@ -1,5 +1,6 @@
 //! Describes the window: of one target, and of all.
 
+use dyno_observe::TargetSnapshot;
 use dyno_record::Window;
 use dyno_record::window::{HotOps, StartGate, ThinkTime, WorkCounts};
 
@@ -7,7 +8,6 @@ use super::inputs::TargetInputs;
 use crate::fold::ResultSum;
 use crate::job::DriveJob;
 use crate::measured::RunMeasurement;
-use crate::observe::TargetSnapshot;
 use crate::session::FoldedSessions;
 use crate::thread_result::HotCounts;
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use dyno_observe::TargetSnapshot;
 use dyno_record::now_rfc3339;
 
 use super::Conductor;
@@ -11,7 +12,6 @@ use super::timing::BEAT;
 use super::window::with_overhead;
 use crate::collector::{self, IntervalCollector};
 use crate::job::DriveOutcome;
-use crate::observe::TargetSnapshot;
 use crate::snapshot_status::SnapshotStage;
 use crate::watch::RunEvent;
 use crate::watcher::Watcher;

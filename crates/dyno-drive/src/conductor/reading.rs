@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use dyno_observe::TargetSnapshot;
+use dyno_observe::metrics;
 use dyno_record::Counters;
 
 use super::Conductor;
 use super::timing::BEAT;
 use crate::job::DriveOutcome;
-use crate::metrics;
-use crate::observe::{SnapshotRequest, TargetSnapshot};
+use crate::observe::SnapshotRequest;
 use crate::worker_pool::WorkerPool;
 
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time. Where sessions keep more

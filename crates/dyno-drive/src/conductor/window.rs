@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dyno_observe::CumulativeCounters;
+use dyno_observe::TargetSnapshot;
+use dyno_observe::WaitCounts;
 use dyno_plan::Length;
 use dyno_record::Waits;
 
 use super::Conductor;
 use super::timing::BEAT;
 use crate::collector::IntervalCollector;
-use crate::complete::{CompletedInterval, CumulativeCounters, RunningTotals};
+use crate::complete::{CompletedInterval, RunningTotals};
 use crate::intervals;
 use crate::job::DriveOutcome;
-use crate::observe::TargetSnapshot;
-use crate::samples::WaitCounts;
 use crate::totals;
 use crate::watch::{LiveProgress, RunEvent};
 use crate::watcher::Watcher;

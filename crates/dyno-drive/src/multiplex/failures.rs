@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
+use dyno_engine::panics::caught;
 use dyno_engine::{ErrorClass, OpError};
 
 use super::Multiplexer;
-use crate::panics::caught;
 use crate::shared::Sleeper;
 use crate::thread::STACK_BYTES;
 use crate::worker::WorkerExit;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::{SessionSetup, Target as _};
 use dyno_plan::WorkloadSettings;
+use dyno_prove::scripted::{Act, ScriptedTarget};
 use dyno_workload::blocks::{Operator, PreparedBlockStatements};
 use dyno_workload::{OperationGenerator, Pace, SessionActor, SessionThinkTime, blocks};
 
@@ -12,7 +13,6 @@ use crate::boundary_marks::REFRESH_NS;
 use crate::recorder::Recorder;
 use crate::testing;
 use crate::worker::NO_OPERATION;
-use dyno_prove::scripted::{Act, ScriptedTarget};
 
 /// A clock that advances by a nanosecond with each reading.
 #[derive(Default)]

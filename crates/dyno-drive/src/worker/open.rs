@@ -1,11 +1,11 @@
 //! Opens a session when it is its turn.
 
+use dyno_engine::panics::caught;
 use dyno_engine::{Session, TargetError, TargetErrorKind};
 use dyno_plan::Connect;
 
 use super::{SessionWorker, WorkerMessage};
 use crate::descriptors;
-use crate::panics::caught;
 
 impl SessionWorker {
     /// Opens the session when it is its turn; `None` if that failed or the run has ended.

@@ -6,12 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, Once, OnceLock};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use crate::scene::Scene;
 use dyno_drive::{LiveProgress, RunEvent, RunListener};
 use dyno_engine::Clock;
 use dyno_plan::TimeSpan;
 use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{RunRecord, Status};
+
+use crate::scene::Scene;
 
 /// Scripted time costs nothing. The coordinator waits for sessions to publish for a share of an interval on
 /// the machine's clock; this interval makes that longer than any machine needs.

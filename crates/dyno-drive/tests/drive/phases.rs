@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::scene::Scene;
 use dyno_drive::{RunEvent, RunListener};
 use dyno_engine::{Clock, ErrorClass, OpError};
 use dyno_plan::{Arrivals, Plan, TimeSpan};
 use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{RunRecord, Status};
+
+use crate::scene::Scene;
 
 /// Notes when the window has begun.
 struct WindowFlag(Arc<AtomicBool>);

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::scene::Scene;
-use dyno_drive::{OWN_COMMITS, RunEvent, RunListener};
+use dyno_drive::{RunEvent, RunListener};
 use dyno_engine::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
+use dyno_observe::OWN_COMMITS;
 use dyno_plan::{DriveMode, Rate, TimeSpan};
 use dyno_prove::scripted::{Act, ScriptedClock};
 use dyno_record::{Counter, RunRecord, Status};
+
+use crate::scene::Scene;
 
 fn error(class: ErrorClass) -> Act {
     Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() })

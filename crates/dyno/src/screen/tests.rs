@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dyno_campaign::{CampaignBegun, CampaignEvent, LoadEvent, NextRun, RunEnded, RunPhase};
-use dyno_drive::{CoarseLatencies, CompletedInterval, CumulativeCounters, LiveProgress, RunningTotals};
+use dyno_drive::{CoarseLatencies, CompletedInterval, LiveProgress, RunningTotals};
+use dyno_observe::CumulativeCounters;
 use dyno_plan::PlanSource;
 use dyno_record::{
     ForeignActivity, MarkChange, MarkKind, PartOf, PointSetting, RunRecord, SeriesPoint, SweepKind, WaitTime,

@@ -3,20 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_host::HostDelta;
+use dyno_observe::metrics::{self, MetricMap};
+use dyno_observe::{CoveredSeconds, RemoteHost, TargetSnapshot, machine};
 use dyno_record::{
     Attribution, AttributionScope, Host, RecordKind, Role, RunRecord, Series, Status, TargetFacts, Waits,
     WatchSummary, Window, now_rfc3339,
 };
 
-use super::ObservationJob;
-use super::observed::ObservationState;
-use crate::cover::CoveredSeconds;
-use crate::machine;
-use crate::metrics::{self, MetricMap};
-use crate::remote_hosts::RemoteHost;
+use crate::job::ObservationJob;
+use crate::observed::ObservationState;
 
 /// The record before the first reading.
-pub(super) fn draft(present: &ObservationJob) -> RunRecord {
+pub(crate) fn draft(present: &ObservationJob) -> RunRecord {
     let facts = TargetFacts {
         url: present.target.url(),
         engine: present.target.engine().to_owned(),
@@ -64,7 +62,7 @@ fn remote_host_record(remote: &RemoteHost, observation: Option<&ObservationState
 }
 
 /// The record of the whole `observation`; `stopped` if it ended early.
-pub(super) fn record(
+pub(crate) fn record(
     present: &ObservationJob,
     mut observation: ObservationState,
     stopped: bool,
@@ -90,7 +88,7 @@ pub(super) fn record(
             }
         }
     }
-    let us = |taken: &crate::observe::TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
+    let us = |taken: &TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
     if let Some(remote) = &present.remote_host {
         draft.hosts = vec![remote_host_record(remote, Some(&observation))];
     } else if let Some(host) = draft.hosts.first_mut()

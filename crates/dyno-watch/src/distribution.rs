@@ -15,7 +15,7 @@ const EDGE_S: f64 = 1e-6;
 
 /// The distribution of one figure.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gauge {
+pub(crate) struct Gauge {
     seconds: f64,
     weighted: f64,
     /// Seconds by class of the value; values that are not above 0 are in the first class.
@@ -28,7 +28,7 @@ pub(super) struct Gauge {
 
 impl Gauge {
     /// Notes that the figure was `value` for this many seconds from `at_s` on, later than all before.
-    pub(super) fn note(&mut self, at_s: f64, seconds: f64, value: f64) {
+    pub(crate) fn note(&mut self, at_s: f64, seconds: f64, value: f64) {
         if !value.is_finite() || seconds <= 0.0 {
             return;
         }
@@ -51,7 +51,7 @@ impl Gauge {
     }
 
     /// The spread of the figure; `None` if it was never known.
-    pub(super) fn spread(self) -> Option<Spread> {
+    pub(crate) fn spread(self) -> Option<Spread> {
         let (peak, peak_at_s) = self.peak?;
         Some(Spread {
             seconds: self.seconds,

@@ -13,14 +13,14 @@ const THE_REST: &str = "(the rest)";
 
 /// The aggregated samples of a sampler.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SessionSamples {
-    pub(crate) count: u64,
-    pub(crate) active: u64,
-    pub(crate) events: BTreeMap<WaitSample, u64>,
-    pub(crate) others: BTreeMap<OtherSession, u64>,
+pub struct SessionSamples {
+    pub count: u64,
+    pub active: u64,
+    pub events: BTreeMap<WaitSample, u64>,
+    pub others: BTreeMap<OtherSession, u64>,
     /// Why other sessions cannot be seen, if so.
-    pub(crate) blind: Option<String>,
-    pub(crate) error: Option<String>,
+    pub blind: Option<String>,
+    pub error: Option<String>,
 }
 
 /// Counts `times` occurrences of a name; under the rest if there are too many names already.
@@ -45,14 +45,14 @@ const OF_INTERVAL_MAX: usize = 12;
 
 /// Number of samples, and the sessions found in each wait.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct WaitCounts {
+pub struct WaitCounts {
     samples: u64,
     waits: BTreeMap<WaitSample, u64>,
 }
 
 impl WaitCounts {
     /// Adds the counts of another target, whose sessions are added.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.samples = self.samples.max(other.samples);
         for (wait, seen) in &other.waits {
             *self.waits.entry(wait.clone()).or_default() += seen;
@@ -61,7 +61,7 @@ impl WaitCounts {
 
     /// Average sessions active and in each wait since `earlier`, by metric name; empty if there was no
     /// sample.
-    pub(crate) fn since(&self, earlier: &Self) -> BTreeMap<String, f64> {
+    pub fn since(&self, earlier: &Self) -> BTreeMap<String, f64> {
         let samples = self.samples.saturating_sub(earlier.samples);
         if samples == 0 {
             return BTreeMap::new();
@@ -85,12 +85,12 @@ impl WaitCounts {
 
 impl SessionSamples {
     /// The counts so far.
-    pub(crate) fn counted(&self) -> WaitCounts {
+    pub fn counted(&self) -> WaitCounts {
         WaitCounts { samples: self.count, waits: self.events.clone() }
     }
 
     /// Adds one sample, and leaves its two lists empty.
-    pub(crate) fn add_sample(&mut self, waits: &mut Vec<WaitSample>, other_sessions: &mut Vec<OtherSession>) {
+    pub fn add_sample(&mut self, waits: &mut Vec<WaitSample>, other_sessions: &mut Vec<OtherSession>) {
         self.count += 1;
         self.active += waits.len() as u64;
         for wait in waits.drain(..) {
@@ -105,7 +105,7 @@ impl SessionSamples {
     }
 
     /// Adds the samples of another sampler.
-    pub(crate) fn add(&mut self, later: Self) {
+    pub fn add(&mut self, later: Self) {
         self.count += later.count;
         self.active += later.active;
         for (wait, times) in later.events {
@@ -121,7 +121,7 @@ impl SessionSamples {
         self.error = later.error.or(self.error.take());
     }
 
-    pub(crate) fn into_waits(self, asked_per_s: f64) -> Waits {
+    pub fn into_waits(self, asked_per_s: f64) -> Waits {
         if self.count == 0 {
             let absent = self.error.unwrap_or_else(|| "the window was too short for a sample".into());
             return Waits::Absent { absent };

@@ -4,23 +4,23 @@ use dyno_record::Counter;
 
 /// The seconds by which deltas are divided.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CoveredSeconds {
+pub struct CoveredSeconds {
     /// For counters that move with operations.
-    pub(crate) ops_s: f64,
+    pub ops_s: f64,
     /// For counters that move with rows.
-    pub(crate) rows_s: f64,
+    pub rows_s: f64,
     /// For counters that move with writes.
-    pub(crate) writes_s: f64,
+    pub writes_s: f64,
 }
 
 impl CoveredSeconds {
     /// All counters cover the same time.
-    pub(crate) fn all(seconds: f64) -> Self {
+    pub fn all(seconds: f64) -> Self {
         Self { ops_s: seconds, rows_s: seconds, writes_s: seconds }
     }
 
     /// The seconds by which the delta of `counter` is divided.
-    pub(crate) fn seconds(&self, counter: Counter) -> f64 {
+    pub fn seconds(&self, counter: Counter) -> f64 {
         match counter {
             Counter::LogicalReads
             | Counter::PhysicalReads

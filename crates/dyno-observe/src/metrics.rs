@@ -11,14 +11,14 @@ use dyno_record::{Counter, Counters, Metric, Unit, Waits};
 
 use crate::counter_watchdog::withhold_reset_counters;
 use crate::cover::CoveredSeconds;
-use crate::observe::TargetSnapshot;
+use crate::snapshot::TargetSnapshot;
 
 /// Bytes in a megabyte of a rate (10⁶, as for storage and networks).
-pub(crate) const MEGABYTE: f64 = 1e6;
+pub const MEGABYTE: f64 = 1e6;
 
-pub(crate) type MetricMap = BTreeMap<String, Metric>;
+pub type MetricMap = BTreeMap<String, Metric>;
 
-pub(crate) fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
+pub fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
         true => Metric::Value { value, unit },
         false => Metric::Absent { absent: "division by zero".into() },
@@ -26,12 +26,12 @@ pub(crate) fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
     metrics.insert(name.to_owned(), metric);
 }
 
-pub(crate) fn absent(metrics: &mut MetricMap, name: &str, reason: &str) {
+pub fn absent(metrics: &mut MetricMap, name: &str, reason: &str) {
     metrics.insert(name.to_owned(), Metric::Absent { absent: reason.to_owned() });
 }
 
 /// Enters a figure, or the reason why there is none.
-pub(crate) fn put_result(metrics: &mut MetricMap, name: &str, figure: Result<f64, &str>, unit: Unit) {
+pub fn put_result(metrics: &mut MetricMap, name: &str, figure: Result<f64, &str>, unit: Unit) {
     match figure {
         Ok(value) => put(metrics, name, value, unit),
         Err(reason) => absent(metrics, name, reason),
@@ -64,12 +64,12 @@ fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
 }
 
 /// The counter of the rate called `name`.
-pub(crate) fn counter_of(name: &str) -> Option<Counter> {
+pub fn counter_of(name: &str) -> Option<Counter> {
     Counter::ALL.into_iter().find(|counter| rate_of(*counter).is_some_and(|(of, ..)| of == name))
 }
 
 /// Figures of the database over an interval that its counters `cover`.
-pub(crate) fn of_database(counters: &Counters, cover: &CoveredSeconds) -> MetricMap {
+pub fn of_database(counters: &Counters, cover: &CoveredSeconds) -> MetricMap {
     let mut metrics = MetricMap::new();
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
@@ -96,7 +96,7 @@ pub(crate) fn of_database(counters: &Counters, cover: &CoveredSeconds) -> Metric
 
 /// Commits without the transactions that connect, observe and sample: these are not part of the work.
 fn exclude_overhead_commits(commits: i64, counters: &Counters) -> i64 {
-    let overhead_commits = counters.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0);
+    let overhead_commits = counters.native.get(crate::snapshot::OWN_COMMITS).copied().unwrap_or(0.0);
     // In an interval, an overhead transaction may be noted a moment before the database counts it.
     (commits - overhead_commits as i64).max(0)
 }
@@ -119,7 +119,7 @@ fn hit_pct(counters: &Counters) -> Result<f64, &str> {
 }
 
 /// Average active sessions, from samples.
-pub(crate) fn of_waits(metrics: &mut MetricMap, waits: &Waits) {
+pub fn of_waits(metrics: &mut MetricMap, waits: &Waits) {
     match waits {
         Waits::Sampled { average_active_sessions, .. } => {
             put(metrics, "average_active_sessions", *average_active_sessions, Unit::Sessions);
@@ -129,7 +129,7 @@ pub(crate) fn of_waits(metrics: &mut MetricMap, waits: &Waits) {
 }
 
 /// Figures of a machine's processors, or the reason why there are none.
-pub(crate) fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
+pub fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
     for (name, of) in CPU_SHARES {
         let share = host.and_then(|host| host.cpu.as_ref().map(of).ok_or(UNREAD));
         put_result(metrics, name, share, Unit::Percent);
@@ -139,7 +139,7 @@ pub(crate) fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &s
 }
 
 /// Why a machine lacks a figure.
-pub(crate) const UNREAD: &str = "this host does not report it";
+pub const UNREAD: &str = "this host does not report it";
 
 /// A share of the processors' time: its name and its accessor.
 type ShareFigure = (&'static str, fn(&CpuShare) -> f64);
@@ -167,26 +167,26 @@ const DEVICE_FIGURES: [DeviceFigure; 7] = [
 ];
 
 /// Names of the figures of a block device.
-pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
+pub fn device_names() -> impl Iterator<Item = &'static str> {
     DEVICE_FIGURES.into_iter().map(|(name, ..)| name)
 }
 
 /// The unit of a figure of a machine's processors or device.
-pub(crate) fn unit_of_machine(name: &str) -> Unit {
+pub fn unit_of_machine(name: &str) -> Unit {
     let device = DEVICE_FIGURES.into_iter().find(|(device, ..)| *device == name).map(|(_, unit, _)| unit);
     device.unwrap_or(if name == "context_switches_per_s" { Unit::PerSecond } else { Unit::Percent })
 }
 
 /// The name of this program's cost per operation.
-pub(crate) const CLIENT: &str = "client_cpu_us_per_op";
+pub const CLIENT: &str = "client_cpu_us_per_op";
 
 /// Names of the figures of the machine and of this program.
-pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
+pub fn cpu_names() -> impl Iterator<Item = &'static str> {
     CPU_SHARES.into_iter().map(|(name, _)| name).chain(["context_switches_per_s", CLIENT])
 }
 
 /// Figures of a machine's block device that holds the data, or the reason why there are none.
-pub(crate) fn of_device(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
+pub fn of_device(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
     let device =
         host.and_then(|host| host.data_device().ok_or("the data is not on a block device of its host"));
     for (name, unit, of) in DEVICE_FIGURES {
@@ -196,18 +196,18 @@ pub(crate) fn of_device(metrics: &mut MetricMap, host: Result<&HostDelta, &str>)
 }
 
 /// Whether nothing moved between two readings except what reading itself adds.
-pub(crate) fn is_unchanged(moved: &Counters) -> bool {
-    let own_commits = moved.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0) as i64;
+pub fn is_unchanged(moved: &Counters) -> bool {
+    let own_commits = moved.native.get(crate::snapshot::OWN_COMMITS).copied().unwrap_or(0.0) as i64;
     let delta = |counter| moved.get(counter).unwrap_or(0);
     delta(Counter::Commits) <= own_commits && delta(Counter::RowsWritten) == 0
 }
 
 /// The counters' deltas between two readings; overhead transactions of sessions count as Dyno's own.
-pub(crate) fn between(begin: &TargetSnapshot, end: &TargetSnapshot) -> Counters {
+pub fn between(begin: &TargetSnapshot, end: &TargetSnapshot) -> Counters {
     let mut counters = Counters::between(&begin.database, &end.database);
     withhold_reset_counters(&mut counters, &end.database);
     let overhead = end.overhead - begin.overhead;
-    crate::observe::add_overhead(&mut counters.native, overhead);
+    crate::snapshot::add_overhead(&mut counters.native, overhead);
     counters
 }
 
@@ -243,10 +243,10 @@ mod tests {
     fn commit_rate_excludes_own_observer_commits() {
         let (begin, mut end) = (Snapshot::default(), Snapshot::default());
         let mut begin =
-            Snapshot { native: BTreeMap::from([(crate::observe::OWN_COMMITS.to_owned(), 7.0)]), ..begin };
+            Snapshot { native: BTreeMap::from([(crate::snapshot::OWN_COMMITS.to_owned(), 7.0)]), ..begin };
         begin.set(Counter::Commits, 1_000);
         end.set(Counter::Commits, 1_036);
-        end.native.insert(crate::observe::OWN_COMMITS.to_owned(), 13.0);
+        end.native.insert(crate::snapshot::OWN_COMMITS.to_owned(), 13.0);
         let figures = of_database(&Counters::between(&begin, &end), &CoveredSeconds::all(2.0));
         assert_eq!(figures["commits_per_s"].value(), Some(15.0));
         end.set(Counter::Commits, 1_002);

@@ -7,10 +7,10 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dyno_engine::{ErrorClass, OpError};
+use crate::{ErrorClass, OpError, TargetError, TargetErrorKind};
 
 /// The result of `body`, or its panic message.
-pub(crate) fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
+pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let message = words(payload.as_ref());
         format!("the engine or its driver panicked, which is a bug: {message}")
@@ -27,8 +27,13 @@ fn words(payload: &(dyn Any + Send)) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// The panic as the error of an observer or a sampler.
+pub fn panicked(reason: String) -> TargetError {
+    TargetError::new(TargetErrorKind::Database, reason)
+}
+
 /// The panic as the error of an operation.
-pub(crate) fn as_error(reason: &str) -> OpError {
+pub fn as_error(reason: &str) -> OpError {
     OpError { class: ErrorClass::Fatal, code: "panic".to_owned(), message: reason.to_owned() }
 }
 

@@ -4,57 +4,55 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dyno_host::HostDelta;
+use dyno_observe::machine::far_delta;
+use dyno_observe::metrics::{self, MetricMap, between};
+use dyno_observe::{
+    CounterWatchdog, CoveredSeconds, CumulativeCounters, RemoteHost, SessionSamples, TargetSnapshot,
+};
 use dyno_record::{
     CounterDelta, CounterReading, Counters, Gap, MarkKind, Metric, Series, SeriesChunk, SeriesOverview,
     SeriesPoint, Spread,
 };
 
-use super::distribution::Gauge;
-use super::query_thread::{ObservationReading, ObservationThread};
-use super::{ObservationJob, ObservedInterval};
-use crate::complete::CumulativeCounters;
-use crate::counter_watchdog::CounterWatchdog;
-use crate::cover::CoveredSeconds;
-use crate::machine::far_delta;
-use crate::metrics::{self, MetricMap, between};
-use crate::observe::TargetSnapshot;
-use crate::remote_hosts::RemoteHost;
-use crate::samples::SessionSamples;
+use crate::distribution::Gauge;
+use crate::event::ObservedInterval;
+use crate::job::ObservationJob;
+use crate::query_thread::{ObservationReading, ObservationThread};
 
 /// The most gaps that are listed individually.
 const GAPS_MAX: usize = 200;
 /// The most waits of an interval that are listed.
 const WAITS_MAX: usize = 4;
 
-pub(super) struct ObservationState {
+pub(crate) struct ObservationState {
     same_host: bool,
     far: Option<Arc<RemoteHost>>,
     interval_ns: u64,
-    pub(super) first: TargetSnapshot,
+    pub(crate) first: TargetSnapshot,
     /// The begin of the current stretch without a gap, and the last reading; `None` while the server is away.
     stretch: Option<(TargetSnapshot, TargetSnapshot)>,
     /// The last reading, in any stretch.
-    pub(super) last: TargetSnapshot,
+    pub(crate) last: TargetSnapshot,
     /// Sums of the finished stretches, and their seconds.
     closed_stretches: (Vec<Counters>, f64),
-    pub(super) watchdog: CounterWatchdog,
-    pub(super) gaps: Vec<Gap>,
-    pub(super) gap_count: u64,
+    pub(crate) watchdog: CounterWatchdog,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) gap_count: u64,
     why_away: String,
     gauges: BTreeMap<String, Gauge>,
     /// Samples of the last interval, and of all.
     latest: SessionSamples,
-    pub(super) samples: SessionSamples,
-    pub(super) no_samples: Option<String>,
+    pub(crate) samples: SessionSamples,
+    pub(crate) no_samples: Option<String>,
     series: SeriesOverview<SeriesPoint>,
     unreported: Vec<SeriesPoint>,
     reported_count: u64,
     /// The cost of earlier connections: overhead transactions, and number of readings.
-    pub(super) cost: (u64, u64),
+    pub(crate) cost: (u64, u64),
 }
 
 impl ObservationState {
-    pub(super) fn begin(
+    pub(crate) fn begin(
         present: &ObservationJob,
         observation_thread: &ObservationThread,
         first: ObservationReading,
@@ -86,7 +84,7 @@ impl ObservationState {
     }
 
     /// What could not be read, each with its reason.
-    pub(super) fn unread(&self) -> Vec<String> {
+    pub(crate) fn unread(&self) -> Vec<String> {
         let mut all: BTreeSet<String> = self.first.database.unread.values().cloned().collect();
         let lacks = |reading: &CounterReading| match reading {
             CounterReading::Absent(why) if why.contains("GRANT") => Some(why.clone()),
@@ -100,12 +98,12 @@ impl ObservationState {
     }
 
     /// When the interval with this number ends.
-    pub(super) fn tick_ns(&self, index: u64) -> u64 {
+    pub(crate) fn tick_ns(&self, index: u64) -> u64 {
         self.first.at_ns() + (index + 1) * self.interval_ns
     }
 
     /// Number of intervals that have ended at `now_ns`.
-    pub(super) fn intervals_over(&self, now_ns: u64) -> u64 {
+    pub(crate) fn intervals_over(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.first.at_ns()) / self.interval_ns
     }
 
@@ -114,7 +112,7 @@ impl ObservationState {
     }
 
     /// Adds the next reading. Returns the reason if its interval has no figures.
-    pub(super) fn add_reading(&mut self, reading: ObservationReading) -> Option<String> {
+    pub(crate) fn add_reading(&mut self, reading: ObservationReading) -> Option<String> {
         let ObservationReading { taken, samples } = reading;
         self.latest = samples.clone();
         self.samples.add(samples);
@@ -181,7 +179,7 @@ impl ObservationState {
     }
 
     /// Notes that the connection is lost, and why.
-    pub(super) fn note_lost(&mut self, observation_thread: &ObservationThread, why: &str) {
+    pub(crate) fn note_lost(&mut self, observation_thread: &ObservationThread, why: &str) {
         self.add_cost(observation_thread);
         self.end_stretch();
         self.why_away = why.to_owned();
@@ -189,14 +187,14 @@ impl ObservationState {
     }
 
     /// Adds the cost of a connection that is no longer used.
-    pub(super) fn add_cost(&mut self, observation_thread: &ObservationThread) {
+    pub(crate) fn add_cost(&mut self, observation_thread: &ObservationThread) {
         let (commits, looks) = observation_thread.cost();
         self.cost.0 += commits;
         self.cost.1 += looks;
     }
 
     /// Adds the first reading of a new connection; returns the length of the gap in seconds.
-    pub(super) fn resume(&mut self, reading: ObservationReading) -> f64 {
+    pub(crate) fn resume(&mut self, reading: ObservationReading) -> f64 {
         let snapshot = reading.taken;
         let gap_s = snapshot.at_ns().saturating_sub(self.last.at_ns()) as f64 / 1e9;
         let why = std::mem::take(&mut self.why_away);
@@ -230,7 +228,7 @@ impl ObservationState {
     }
 
     /// The progress report of the last interval.
-    pub(super) fn latest_interval(&self, present: &ObservationJob) -> ObservedInterval {
+    pub(crate) fn latest_interval(&self, present: &ObservationJob) -> ObservedInterval {
         let point = self.series_last();
         let mut waits: Vec<(String, f64)> = match self.latest.count {
             0 => Vec::new(),
@@ -281,7 +279,7 @@ impl ObservationState {
     }
 
     /// The points that were added to the series since the last call.
-    pub(super) fn take_chunk(&mut self) -> Option<SeriesChunk> {
+    pub(crate) fn take_chunk(&mut self) -> Option<SeriesChunk> {
         let points = std::mem::take(&mut self.unreported);
         let first = self.reported_count;
         self.reported_count += points.len() as u64;
@@ -289,7 +287,7 @@ impl ObservationState {
     }
 
     /// Ends the observation after this many intervals.
-    pub(super) fn end(&mut self, intervals: u64) -> Option<SeriesChunk> {
+    pub(crate) fn end(&mut self, intervals: u64) -> Option<SeriesChunk> {
         if self.stretch.is_none() && !self.why_away.is_empty() {
             let (why, until_ns) = (std::mem::take(&mut self.why_away), self.tick_ns(intervals.max(1) - 1));
             self.note_gap(self.last.at_ns(), until_ns, &why);
@@ -301,14 +299,14 @@ impl ObservationState {
     }
 
     /// Counters over all stretches, and their total seconds.
-    pub(super) fn counters(&mut self) -> (Counters, f64) {
+    pub(crate) fn counters(&mut self) -> (Counters, f64) {
         let mut counters = self.closed_stretches.0.pop().unwrap_or_default();
         self.watchdog.write_window(&mut counters);
         (counters, self.closed_stretches.1)
     }
 
     /// The series and the spreads of its figures.
-    pub(super) fn series(&mut self, interval_s: f64) -> (Series, BTreeMap<String, Spread>) {
+    pub(crate) fn series(&mut self, interval_s: f64) -> (Series, BTreeMap<String, Spread>) {
         let spreads = std::mem::take(&mut self.gauges).into_iter();
         let spreads = spreads.filter_map(|(name, gauge)| Some((name, gauge.spread()?))).collect();
         let series = std::mem::replace(&mut self.series, SeriesOverview::new(0));
@@ -317,7 +315,7 @@ impl ObservationState {
 }
 
 /// The name of the figure of active sessions, from samples.
-pub(super) const ACTIVE: &str = "average_active_sessions";
+pub(crate) const ACTIVE: &str = "average_active_sessions";
 
 fn known_values(figures: MetricMap) -> BTreeMap<String, f64> {
     figures.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()

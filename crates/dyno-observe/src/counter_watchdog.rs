@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Counter, CounterReading, CounterReset, Counters, MarkChange, MarkKind, Snapshot};
 
-use crate::observe::TargetSnapshot;
+use crate::snapshot::TargetSnapshot;
 
 /// The most changes, and the most counter resets, in a record: the first ones suffice for a setting that
 /// keeps changing.
@@ -16,7 +16,7 @@ const NAMED_MAX: usize = 200;
 
 /// The changes found on one target.
 #[derive(Debug, Default)]
-pub(crate) struct CounterWatchdog {
+pub struct CounterWatchdog {
     /// The last known value of each mark and counter.
     last: Option<Snapshot>,
     /// When the first snapshot of all, and that of the window, was taken.
@@ -34,7 +34,7 @@ pub(crate) struct CounterWatchdog {
 
 impl CounterWatchdog {
     /// Compares the next snapshot.
-    pub(crate) fn check(&mut self, snapshot: &TargetSnapshot) {
+    pub fn check(&mut self, snapshot: &TargetSnapshot) {
         let at_ns = snapshot.at_ns();
         self.began_ns.get_or_insert(at_ns);
         let Some(last) = &mut self.last else {
@@ -51,20 +51,20 @@ impl CounterWatchdog {
     }
 
     /// Compares the window's first snapshot.
-    pub(crate) fn begin(&mut self, snapshot: &TargetSnapshot) {
+    pub fn begin(&mut self, snapshot: &TargetSnapshot) {
         self.check(snapshot);
         self.window_ns = Some(snapshot.at_ns());
         self.before = (self.changes.len(), self.resets.len());
     }
 
     /// Compares the window's last snapshot.
-    pub(crate) fn end(&mut self, snapshot: &TargetSnapshot) {
+    pub fn end(&mut self, snapshot: &TargetSnapshot) {
         self.check(snapshot);
         self.end_counts = Some((self.changes.len(), self.resets.len()));
     }
 
     /// Number of snapshots compared with the one before, and the findings since the window began.
-    pub(crate) fn findings(&self) -> (u64, Vec<MarkChange>, Vec<CounterReset>) {
+    pub fn findings(&self) -> (u64, Vec<MarkChange>, Vec<CounterReset>) {
         let from_ns = self.window_ns.unwrap_or_default();
         let changes = dated(&self.changes[self.before.0..], from_ns, |change, s| change.seen_s = s);
         let resets = dated(&self.resets[self.before.1..], from_ns, |fall, s| fall.seen_s = s);
@@ -72,7 +72,7 @@ impl CounterWatchdog {
     }
 
     /// Replaces the differences of the two boundary snapshots by the findings inside the window.
-    pub(crate) fn write_window(&self, counters: &mut Counters) {
+    pub fn write_window(&self, counters: &mut Counters) {
         let (changes, falls) = self.end_counts.unwrap_or((self.changes.len(), self.resets.len()));
         let from_ns = self.window_ns.unwrap_or_default();
         counters.changes =
@@ -81,7 +81,7 @@ impl CounterWatchdog {
     }
 
     /// The same for the whole life of the sessions.
-    pub(crate) fn write_whole(&self, counters: &mut Counters) {
+    pub fn write_whole(&self, counters: &mut Counters) {
         let from_ns = self.began_ns.unwrap_or_default();
         counters.changes = dated(&self.changes, from_ns, |change, s| change.seen_s = s);
         counters.falls = dated(&self.resets, from_ns, |fall, s| fall.seen_s = s);

@@ -5,41 +5,39 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, PassiveObserver, Sampler, TargetError};
 use dyno_host::HostObserver;
+use dyno_observe::{OWN_COMMITS, RemoteHostThread, SessionSamples, TargetSnapshot};
 use dyno_record::now_rfc3339;
 
-use super::ObservationJob;
-use crate::observe::{OWN_COMMITS, TargetSnapshot, panicked};
-use crate::panics::caught;
-use crate::remote_hosts::RemoteHostThread;
-use crate::samples::SessionSamples;
+use crate::job::ObservationJob;
 
 /// A reading, and the samples since the previous one.
-pub(super) struct ObservationReading {
-    pub(super) taken: TargetSnapshot,
-    pub(super) samples: SessionSamples,
+pub(crate) struct ObservationReading {
+    pub(crate) taken: TargetSnapshot,
+    pub(crate) samples: SessionSamples,
 }
 
 /// The thread, as the coordinator sees it. It ends when this is dropped.
-pub(super) struct ObservationThread {
+pub(crate) struct ObservationThread {
     ask: Sender<()>,
     answers: Receiver<Result<ObservationReading, TargetError>>,
     /// Why sessions are not sampled; absent if they are.
-    pub(super) no_samples: Option<String>,
+    pub(crate) no_samples: Option<String>,
     commits: Arc<AtomicU64>,
     reading_count: Arc<AtomicU64>,
 }
 
 /// The database's machine if it is another one; the current reading thread queries it.
-pub(super) type SharedRemoteHost = Arc<Mutex<RemoteHostThread>>;
+pub(crate) type SharedRemoteHost = Arc<Mutex<RemoteHostThread>>;
 
 /// Time limit of a connection's first reading, and the share of an interval for later ones.
 const FAR_FIRST: Duration = Duration::from_secs(5);
 const FAR_SHARE: f64 = 0.25;
 
 impl ObservationThread {
-    pub(super) fn start(
+    pub(crate) fn start(
         onlooker: PassiveObserver,
         remote: Option<&SharedRemoteHost>,
         present: &ObservationJob,
@@ -79,13 +77,13 @@ impl ObservationThread {
     }
 
     /// Requests a reading of the counters.
-    pub(super) fn ask(&self) {
+    pub(crate) fn ask(&self) {
         // If the thread is gone, the answer shows that.
         let _ = self.ask.send(());
     }
 
     /// The answer, if it arrives within `patience`; an error ends the thread.
-    pub(super) fn answer(&self, patience: Duration) -> Option<Result<ObservationReading, String>> {
+    pub(crate) fn answer(&self, patience: Duration) -> Option<Result<ObservationReading, String>> {
         match self.answers.recv_timeout(patience) {
             Ok(Ok(looked)) => Some(Ok(looked)),
             Ok(Err(error)) => Some(Err(error.to_string())),
@@ -95,7 +93,7 @@ impl ObservationThread {
     }
 
     /// Transactions that observing added to the target, and the number of readings.
-    pub(super) fn cost(&self) -> (u64, u64) {
+    pub(crate) fn cost(&self) -> (u64, u64) {
         (self.commits.load(Ordering::Relaxed), self.reading_count.load(Ordering::Relaxed))
     }
 }

@@ -41,19 +41,19 @@ pub struct RemoteHost {
 
 /// The state of its answers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RemoteHostStatus {
-    pub(crate) clock: ClockTrack,
+pub struct RemoteHostStatus {
+    pub clock: ClockTrack,
     /// Number of readings requested, and of those not answered in time.
-    pub(crate) readings: (u64, u64),
+    pub readings: (u64, u64),
     /// Why it is no longer queried.
-    pub(crate) lost: Option<String>,
+    pub lost: Option<String>,
 }
 
 /// Counters of a machine, and the time of their reading.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RemoteHostReading {
-    pub(crate) reading: TimedHostSnapshot,
-    pub(crate) moment: HostReadTime,
+pub struct RemoteHostReading {
+    pub reading: TimedHostSnapshot,
+    pub moment: HostReadTime,
 }
 
 impl RemoteHost {
@@ -87,7 +87,7 @@ impl RemoteHost {
         })
     }
 
-    pub(crate) fn status(&self) -> MutexGuard<'_, RemoteHostStatus> {
+    pub fn status(&self) -> MutexGuard<'_, RemoteHostStatus> {
         // Plain counts stay usable after a panic.
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,7 +99,7 @@ impl RemoteHost {
 }
 
 /// The thread that queries it, as the thread of the database's counters sees it.
-pub(crate) struct RemoteHostThread {
+pub struct RemoteHostThread {
     host: Arc<RemoteHost>,
     ask: Sender<Duration>,
     answers: Receiver<Result<TimedHostSnapshot, SourceError>>,
@@ -110,7 +110,7 @@ pub(crate) struct RemoteHostThread {
 
 impl RemoteHostThread {
     /// Starts the thread. Only one thread reads a machine.
-    pub(crate) fn start(host: &Arc<RemoteHost>) -> std::io::Result<Self> {
+    pub fn start(host: &Arc<RemoteHost>) -> std::io::Result<Self> {
         let source = host.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (ask, requests) = channel::<Duration>();
         let (answer, answers) = channel();
@@ -126,7 +126,7 @@ impl RemoteHostThread {
     }
 
     /// Requests its counters within `patience`; does nothing while an earlier answer is overdue.
-    pub(crate) fn ask(&mut self, patience: Duration) {
+    pub fn ask(&mut self, patience: Duration) {
         self.pending_patience = None;
         if self.host.status().lost.is_some() {
             return;
@@ -154,7 +154,7 @@ impl RemoteHostThread {
     }
 
     /// Its counters, or why they are missing.
-    pub(crate) fn answer(&mut self) -> Result<RemoteHostReading, String> {
+    pub fn answer(&mut self) -> Result<RemoteHostReading, String> {
         let outcome = match self.pending_patience.take() {
             Some(patience) => self.answers.recv_timeout(patience + GRACE),
             None => Err(RecvTimeoutError::Timeout),

@@ -11,26 +11,31 @@
 //! | `observed` | what was learned so far: rates, stretches without a gap, the series |
 //! | `distribution` | the distribution of a figure over time, in bounded memory |
 //! | `record` | the record of an observation |
+//! | `job`, `event` | what is observed, and what happens meanwhile |
 
 mod distribution;
+mod event;
+mod job;
 mod observed;
 mod query_thread;
 mod record;
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dyno_engine::bounded_query::PendingAnswer;
-use dyno_engine::{Cancel, Clock, Target, TargetError, TargetErrorKind};
-use dyno_record::{Identity, RunRecord, SeriesChunk, SeriesPoint, StartedRun};
+use dyno_engine::{TargetError, TargetErrorKind};
+use dyno_observe::RemoteHostThread;
+use dyno_record::RunRecord;
 
-use crate::complete::CumulativeCounters;
-use crate::remote_hosts::{RemoteHost, RemoteHostThread};
-use crate::thread::NO_THREAD;
+pub use event::{ObservationEvent, ObservedInterval};
+pub use job::ObservationJob;
+
 use observed::ObservationState;
 use query_thread::{ObservationReading, ObservationThread, SharedRemoteHost};
 
+/// The hint for a machine that cannot start another thread.
+const NO_THREAD: &str = "raise the limit of processes (`ulimit -u`)";
 /// How often the coordinator checks for events while it waits.
 const BEAT: Duration = Duration::from_millis(50);
 /// The longest wait for requested counters, s; and the same after the user asked to stop.
@@ -40,66 +45,6 @@ const ANSWER_STOPPED_S_MAX: f64 = 2.0;
 const AGAIN_S: f64 = 1.0;
 /// The longest wait for the first connection.
 const OPEN_MAX: Duration = Duration::from_secs(60);
-
-/// What is observed, and how.
-pub struct ObservationJob {
-    /// The run as the repository noted it at its start.
-    pub begun: StartedRun,
-    pub target: Arc<dyn Target>,
-    /// The server's product, version and settings.
-    pub identity: Identity,
-    /// Named places on this host whose devices are observed: `data`, `redo`.
-    pub host_paths: Vec<(String, PathBuf)>,
-    /// The database's machine, if it is observed and is not this one.
-    pub remote_host: Option<Arc<RemoteHost>>,
-    /// Spacing of the series, s.
-    pub interval_s: f64,
-    /// Length of the observation, s.
-    pub length_s: f64,
-    /// Samples of sessions per second; 0 switches sampling off.
-    pub samples_per_s: f64,
-    pub clock: Arc<dyn Clock>,
-    /// The user's request to stop.
-    pub cancel: Cancel,
-    /// The version of Dyno, for the record.
-    pub dyno_version: String,
-    /// The most points of the record's series.
-    pub series_points_max: usize,
-}
-
-/// The events of an observation.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ObservationEvent {
-    /// It has begun; what could not be read, each with its reason.
-    Begun(Vec<String>),
-    /// An interval is over.
-    Interval(Box<ObservedInterval>),
-    /// A final point of the series.
-    Final(SeriesChunk),
-    /// The connection is lost, or the server does not answer, for this reason. Dyno tries again.
-    Lost(String),
-    /// The connection is back, after a gap of this many seconds.
-    Back(f64),
-    /// Counters were reset, for this reason; the interval has no figures.
-    Anew(String),
-}
-
-/// The state at the end of an interval.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ObservedInterval {
-    /// Seconds since the observation began.
-    pub elapsed_s: f64,
-    /// Planned length of the observation, s.
-    pub total_s: f64,
-    /// The last interval, with its rates; absent while the server is away or does not answer.
-    pub point: Option<SeriesPoint>,
-    /// The waits of its sessions: class and event with the mean number of sessions, most first; at most four.
-    pub waits: Vec<(String, f64)>,
-    /// All waits by class, most first; absent if sessions are not sampled.
-    pub classes: Option<Vec<(String, f64)>>,
-    /// The server's cumulative counters as last read; absent while it is away or does not answer.
-    pub counters: Option<CumulativeCounters>,
-}
 
 /// Observes until the time is over or the user asks to stop, and returns the record. `hear` receives the
 /// events, on this thread.

@@ -1,0 +1,45 @@
+//! Counters of a target and its machine, read at one moment.
+
+use std::collections::BTreeMap;
+
+use dyno_host::HostSnapshot;
+use dyno_record::Snapshot;
+
+use crate::remote_hosts::RemoteHostReading;
+
+/// Transactions of observer and sampler; the name under which they join the native counters.
+pub const OWN_COMMITS: &str = "dyno.own_commits";
+
+/// The part of them that the database counts for sessions besides operations.
+pub(crate) const SESSION_COMMITS: &str = "dyno.session_commits";
+
+/// Adds the sessions' overhead transactions to the `native` counters.
+pub fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
+    for name in [OWN_COMMITS, SESSION_COMMITS] {
+        *native.entry(name.to_owned()).or_default() += overhead as f64;
+    }
+}
+
+/// Counters of database and host, read at one moment.
+#[derive(Debug, Clone)]
+pub struct TargetSnapshot {
+    pub database: Snapshot,
+    pub host: HostSnapshot,
+    /// Counters of the database's host, if that is observed and is not this one, or why they are missing.
+    pub remote: Option<Result<RemoteHostReading, String>>,
+    /// When the counters that are compared with the sessions' own counts were requested, and when they
+    /// arrived.
+    pub began_ns: u64,
+    pub ended_ns: u64,
+    /// The time of day of the snapshot, RFC 3339 in UTC.
+    pub at: String,
+    /// Overhead transactions of the sessions so far; the coordinator sets it for intervals.
+    pub overhead: i64,
+}
+
+impl TargetSnapshot {
+    /// The time of the snapshot: the middle of the reading of its counters.
+    pub fn at_ns(&self) -> u64 {
+        self.began_ns + (self.ended_ns - self.began_ns) / 2
+    }
+}
