@@ -2,8 +2,8 @@
 
 use dyno_host::{HostDelta, ProcessorShares};
 use dyno_observe::CoveredSeconds;
-use dyno_observe::metrics::{self, MetricMap, put, put_result};
-use dyno_record::{ALL, BulkLoadResult, Counters, Metric, OpStats, Unit, Waits, Window};
+use dyno_observe::metrics::{self, CLIENT, MetricMap, put, put_result};
+use dyno_record::{ALL, BulkLoadResult, Counters, Fleet, Metric, OpStats, Unit, Waits, Window};
 
 use super::cover::covered_seconds;
 use super::inputs::TargetInputs;
@@ -54,7 +54,7 @@ impl TargetInputs<'_> {
                 false => machine.put_processors(&mut figures),
             }
             if job.has_several_targets() {
-                metrics::absent(&mut figures, metrics::CLIENT, OF_ALL);
+                metrics::absent(&mut figures, CLIENT, OF_ALL);
             }
         }
         figures
@@ -105,24 +105,14 @@ pub(super) fn of_run<'a>(
     (host, shares): (Option<&HostDelta>, Option<&ProcessorShares>),
     (counters, loads): (&Counters, impl Iterator<Item = &'a BulkLoadResult>),
 ) -> MetricMap {
-    match (figures.is_empty(), all, &measured.fleet) {
-        (false, Some(all), _) => {
-            if let Some(delta) = host {
-                metrics::put_result(
-                    &mut figures,
-                    metrics::CLIENT,
-                    client_us(delta, all.rate_per_s),
-                    Unit::Microseconds,
-                );
-            }
-            let others = others_pct(&figures, shares);
-            put_result(&mut figures, OTHERS_PCT, others, Unit::Percent);
-        }
-        (true, Some(all), Some(fleet)) => {
-            let cpus = fleet.hosts.iter().map(|host| host.client_cpus).sum::<Option<f64>>();
-            put_result(&mut figures, metrics::CLIENT, fleet_us(cpus, all.rate_per_s), Unit::Microseconds);
-        }
-        _ => {}
+    if let (false, Some(all)) = (figures.is_empty(), all) {
+        let client = match &measured.fleet {
+            Some(fleet) => Some(fleet_us(fleet, all.rate_per_s)),
+            None => host.map(|delta| client_us(delta, all.rate_per_s)),
+        };
+        client.into_iter().for_each(|client| put_result(&mut figures, CLIENT, client, Unit::Microseconds));
+        let others = others_pct(&figures, shares);
+        put_result(&mut figures, OTHERS_PCT, others, Unit::Percent);
     }
     loads.for_each(|load| loaded::put_figures(&mut figures, counters, load));
     figures
@@ -140,10 +130,9 @@ fn client_us(host: &HostDelta, ops_per_s: f64) -> Result<f64, &'static str> {
     }
 }
 
-/// The same in a distributed run, whose hosts used `cpus` processors together; absent if a host does not
-/// report it.
-fn fleet_us(cpus: Option<f64>, ops_per_s: f64) -> Result<f64, &'static str> {
-    match cpus {
+/// The same in a distributed run; absent if a driver host does not report its processors.
+fn fleet_us(fleet: &Fleet, ops_per_s: f64) -> Result<f64, &'static str> {
+    match fleet.hosts.iter().map(|host| host.client_cpus).sum::<Option<f64>>() {
         Some(cpus) if ops_per_s > 0.0 => Ok(cpus * 1e6 / ops_per_s),
         Some(_) => Err("there were no operations"),
         None => Err("a driver host does not report it"),
@@ -163,6 +152,7 @@ fn others_pct<'a>(figures: &MetricMap, shares: Option<&'a ProcessorShares>) -> R
 mod tests {
     use std::collections::BTreeMap;
 
+    use dyno_record::FleetHost;
     use dyno_record::window::WorkCounts;
 
     use super::*;
@@ -186,5 +176,24 @@ mod tests {
             matches!(&figures["logical_reads_per_s"], Metric::Absent { absent } if absent.contains("3.0 %"))
         );
         assert_eq!(figures["buffer_hit_pct"].value(), Some(99.0));
+    }
+
+    #[test]
+    fn cost_of_distributed_run_is_that_of_all_driver_hosts() {
+        let host = |client_cpus| FleetHost { client_cpus, ..FleetHost::default() };
+        let cost = |hosts: Vec<FleetHost>| {
+            let fleet = Some(Fleet { hosts, ..Fleet::default() });
+            let measured = RunMeasurement { fleet, ..RunMeasurement::default() };
+            let all = OpStats { rate_per_s: 1_000.0, ..OpStats::default() };
+            let mut figures = MetricMap::new();
+            put(&mut figures, "ops_per_s", 1_000.0, Unit::PerSecond);
+            let local = HostDelta { seconds: 1.0, ..HostDelta::default() };
+            let counters = Counters::default();
+            let loads = std::iter::empty();
+            let figures = of_run(figures, &measured, Some(&all), (Some(&local), None), (&counters, loads));
+            figures[CLIENT].value()
+        };
+        assert_eq!(cost(vec![host(Some(0.5)), host(Some(1.5))]), Some(2_000.0));
+        assert_eq!(cost(vec![host(Some(0.5)), host(None)]), None);
     }
 }
