@@ -187,7 +187,7 @@ mod tests {
             let all = OpStats { rate_per_s: 1_000.0, ..OpStats::default() };
             let mut figures = MetricMap::new();
             put(&mut figures, "ops_per_s", 1_000.0, Unit::PerSecond);
-            let local = HostDelta { seconds: 1.0, ..HostDelta::default() };
+            let local = HostDelta::default();
             let counters = Counters::default();
             let loads = std::iter::empty();
             let figures = of_run(figures, &measured, Some(&all), (Some(&local), None), (&counters, loads));
