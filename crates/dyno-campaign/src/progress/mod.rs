@@ -9,9 +9,13 @@
 //! | `phase` | what a campaign does at the moment |
 //! | `event` | the progress events, as they are serialized |
 //! | `convert` | events of a campaign as progress events |
+//! | `campaign_run` | a run of a campaign: its place and result |
+//! | `estimates` | elapsed and remaining time, and questions about the state |
 //! | `recent`, `history`, `totals` | the last minutes; the window so far; all windows of the process |
 
+mod campaign_run;
 mod convert;
+mod estimates;
 mod event;
 mod history;
 mod phase;
@@ -28,6 +32,7 @@ use dyno_watch::{ObservationEvent, ObservedInterval};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use campaign_run::CampaignRun;
 pub use event::{CampaignStep, CompleteInterval, IntervalProgress, ProgressEvent, RunResult, WatchProgress};
 pub use history::{HistoryPart, ThroughputHistory};
 pub use phase::RunPhase;
@@ -146,43 +151,6 @@ pub struct RunProgress {
     #[serde(skip)]
     #[schemars(skip)]
     current: RunningTotals,
-}
-
-/// The place and result of a run of a campaign.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "JobStepShown")]
-pub struct CampaignRun {
-    /// Number of the run, counted from 1.
-    pub number: u32,
-    /// The run's settings as pairs of key and value.
-    pub settings: Vec<(String, String)>,
-    /// Number of this run among those of its point, from 1.
-    pub repeat: u32,
-    /// The side of an A/B test; absent otherwise.
-    pub side: Option<String>,
-    /// The result of the run; absent if it has none.
-    pub run: Option<RunResult>,
-    /// Why there is no result; absent if there is one.
-    pub failed: Option<String>,
-    /// Number of the point, from 1, in the order of settings; 0 if unknown.
-    #[serde(skip)]
-    pub point: u32,
-    /// Whether the user skipped the run's point.
-    #[serde(skip)]
-    pub skipped: bool,
-}
-
-impl From<&CampaignStep> for CampaignRun {
-    fn from(step: &CampaignStep) -> Self {
-        Self {
-            number: step.number,
-            settings: step.settings.clone(),
-            repeat: step.repeat,
-            side: step.side.clone(),
-            point: step.point,
-            ..Self::default()
-        }
-    }
 }
 
 impl RunProgress {
@@ -317,51 +285,6 @@ impl RunProgress {
         let mut totals = self.finished.clone();
         totals.add(&self.current);
         totals
-    }
-
-    /// Seconds of the window until `now_s`; absent before the first progress.
-    pub fn window_elapsed_s(&self, now_s: f64) -> Option<f64> {
-        self.live.map(|(live, at_s)| live.elapsed_s + (now_s - at_s).max(0.0))
-    }
-
-    /// Remaining time of the window, s; absent if unknown.
-    pub fn window_left_s(&self, now_s: f64) -> Option<f64> {
-        let (live, at_s) = self.live?;
-        let left_s = match live.total_s {
-            Some(total_s) => total_s - live.elapsed_s,
-            // A run by operations has no length; the completed share gives the remaining time.
-            None if live.done > 0.0 => live.elapsed_s / live.done * (1.0 - live.done),
-            None => return None,
-        };
-        Some((left_s - (now_s - at_s).max(0.0)).max(0.0))
-    }
-
-    /// The completed share of the window, 0–1; absent before the first progress.
-    pub fn window_share(&self, now_s: f64) -> Option<f64> {
-        let (live, _) = self.live?;
-        let share = match live.total_s {
-            Some(total_s) => self.window_elapsed_s(now_s)? / total_s,
-            None => live.done,
-        };
-        Some(share.clamp(0.0, 1.0))
-    }
-
-    /// Remaining time of the window and of all later runs, s; absent if unknown.
-    pub fn all_left_s(&self, now_s: f64) -> Option<f64> {
-        Some(self.window_left_s(now_s)? + self.rest_s?)
-    }
-
-    /// The phase of the load in progress; absent if none is.
-    pub fn load_phase(&self) -> Option<&str> {
-        match &self.phase {
-            RunPhase::Loading(phase) => Some(phase),
-            _ => None,
-        }
-    }
-
-    /// Whether the campaign is a soak test, which has one run.
-    pub fn is_soak(&self) -> bool {
-        self.sweep_kind.as_deref() == Some(SweepKind::Soak.name())
     }
 }
 
