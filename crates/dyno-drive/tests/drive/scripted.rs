@@ -376,7 +376,10 @@ fn run_stopped_in_window_keeps_measured_operations() {
     let read = record.counters.get(Counter::LogicalReads).unwrap();
     // What a session did while a snapshot was taken may be before or behind it.
     let (early, late) = window.unsure.as_ref().map_or((0, 0), |(begin, end)| (begin.rows(), end.rows()));
-    assert!((counted - early as i64..=counted + late as i64).contains(&read), "{read} of {counted}: {window:?}");
+    assert!(
+        (counted - early as i64..=counted + late as i64).contains(&read),
+        "{read} of {counted}: {window:?}"
+    );
     assert!(window.seconds < 60.0);
 }
 
