@@ -22,9 +22,9 @@ pub enum Error {
     /// A record's plan would not be readable in the repository.
     #[error("the plan of a record of {file} cannot be read back")]
     PlanText {
-        /// The imported file.
+        /// The file that is imported, as the user named it.
         file: String,
-        /// What the reader refuses.
+        /// Why the plan cannot be read back.
         source: serde_json::Error,
     },
 }

@@ -33,7 +33,7 @@ pub struct CounterWatchdog {
 }
 
 impl CounterWatchdog {
-    /// Compares the next snapshot.
+    /// Compares the next snapshot with the one before.
     pub fn check(&mut self, snapshot: &TargetSnapshot) {
         let at_ns = snapshot.at_ns();
         self.began_ns.get_or_insert(at_ns);

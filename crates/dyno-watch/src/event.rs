@@ -8,7 +8,7 @@ use dyno_record::{SeriesChunk, SeriesPoint};
 pub enum ObservationEvent {
     /// It has begun; what could not be read, each with its reason.
     Begun(Vec<String>),
-    /// An interval is over.
+    /// An interval has ended, with its figures.
     Interval(Box<ObservedInterval>),
     /// A final point of the series.
     Final(SeriesChunk),

@@ -8,7 +8,7 @@ const PARTS_MAX: usize = 400;
 pub struct HistoryPart {
     /// Operations that ended in it.
     pub ops: u64,
-    /// Its length, s.
+    /// Seconds that this part of the history covers.
     pub seconds: f64,
     /// The largest 99th percentile of its intervals, µs; 0 if none has one.
     pub p99_us: f64,

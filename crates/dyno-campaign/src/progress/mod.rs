@@ -117,7 +117,7 @@ pub struct RunProgress {
     #[serde(skip)]
     #[schemars(skip)]
     pub recent: Recent,
-    /// The window so far.
+    /// Operations and latencies of the current window so far.
     #[serde(skip)]
     #[schemars(skip)]
     pub history: ThroughputHistory,

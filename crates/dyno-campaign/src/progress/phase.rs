@@ -31,7 +31,7 @@ pub enum RunPhase {
     Connecting(u32, u32),
     /// What a transaction of each class does is measured.
     Learning,
-    /// The warm-up runs.
+    /// Sessions work, and nothing is measured yet.
     Warmup,
     /// The window of a run.
     Window,
@@ -43,7 +43,7 @@ pub enum RunPhase {
     Storing,
     /// The rows that the run inserted are removed.
     Tidying,
-    /// A database is observed.
+    /// `dyno watch` observes a database.
     Watching,
     /// No run is in progress until the next one begins.
     BetweenRuns,

@@ -33,7 +33,7 @@ struct Part {
 /// Throughput and response times of a stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecentFigures {
-    /// Operations per second.
+    /// Operations per second over the last intervals.
     pub ops_per_s: f64,
     /// Median response time, µs; absent if none was measured.
     pub p50_us: Option<f64>,

@@ -98,7 +98,7 @@ struct Line {
     notes: Vec<ParameterNote>,
 }
 
-/// The plan under construction.
+/// The plan that the settings read so far describe.
 #[derive(Debug, Default)]
 pub(super) struct KitPlanWriter {
     lines: BTreeMap<&'static str, Line>,

@@ -21,7 +21,7 @@ pub(super) struct Assignment {
     pub(super) value: Option<LocatedText>,
 }
 
-/// A syntax error.
+/// A line that the reader does not understand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellIssue {
     /// The byte offset in the file.
@@ -30,7 +30,7 @@ pub(super) struct ShellIssue {
     pub(super) name: Option<String>,
     /// What is wrong. It contains names of parameters but no other text of the file, which may be a password.
     pub(super) problem: String,
-    /// What to write instead.
+    /// How to write the line instead, as a sentence.
     pub(super) hint: &'static str,
 }
 

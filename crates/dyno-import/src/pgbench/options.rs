@@ -16,7 +16,7 @@ pub struct PgbenchScript {
 /// Options of a conversion from pgbench.
 #[derive(Debug, Clone)]
 pub struct PgbenchOptions {
-    /// Name of the workload.
+    /// The name that the written workload gets.
     pub name: String,
     /// pgbench's scale: the number of branches.
     pub scale: u32,

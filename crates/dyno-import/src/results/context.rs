@@ -15,7 +15,7 @@ pub struct ImportMarks<'c> {
     pub sets: &'c [String],
     /// Variant of records without one of their own.
     pub variant: Option<&'c str>,
-    /// Tags of all records.
+    /// Tags that each imported record gets.
     pub tags: &'c [String],
     /// Product to which the figures belong.
     pub product: Option<&'c str>,

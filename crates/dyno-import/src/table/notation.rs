@@ -7,7 +7,7 @@ pub enum Separator {
     Comma,
     /// `;`
     Semicolon,
-    /// A tabulator.
+    /// A tabulator, as in TSV files.
     Tab,
     /// `|`
     Pipe,

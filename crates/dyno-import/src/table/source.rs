@@ -25,7 +25,7 @@ pub(crate) trait Rewindable: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Rewindable for T {}
 
-/// A file to import.
+/// A file that is imported; it can be read again from its start.
 pub struct ImportFile {
     inner: Box<dyn Rewindable>,
     name: String,
