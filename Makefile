@@ -33,7 +33,7 @@ bench: build bench-programs
 	python3 testing/benches/run.py
 
 bench-programs:
-	$(CARGO) build --release -p dyno-drive --example measuring --example bare -p dyno-sqlite --example sqlite_reads -p dyno-postgres --example postgres_waiting
+	$(CARGO) build --release -p dyno-prove --example measuring -p dyno-drive --example bare -p dyno-sqlite --example sqlite_reads -p dyno-postgres --example postgres_waiting
 
 bench-%: build bench-programs
 	python3 testing/benches/run.py $*

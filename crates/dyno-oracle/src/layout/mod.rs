@@ -31,7 +31,7 @@ use super::connect::OracleConnectConfig;
 use super::connection::OracleConnection;
 use super::sql;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::layout::{LoadSteps, ParallelLoad};
+use dyno_engine::layout::{LoadSteps, LoadTotals, ParallelLoad};
 use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, RowVersion, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
@@ -80,10 +80,12 @@ pub(super) fn load(
         begin: &|control| create::metadata(control, &loading),
         complete: &|control, found| create::tables(control, &loading, found),
         fill: &|_, found| {
-            let written = rows::fill(&loading, &loading.places(&found.chunks))?;
+            let completed = loading.places(&found.chunks);
+            let sent = rows::fill(&loading, &completed)?;
+            let copied = copies::copy(&loading, &completed)?;
             finish::index(&loading)?;
             finish::statistics(&loading)?;
-            Ok(written)
+            Ok(LoadTotals { rows: sent.rows + copied.rows, bytes: sent.bytes + copied.bytes })
         },
         verify: &|control| finish::verify(control, &loading),
     };

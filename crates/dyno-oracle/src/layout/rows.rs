@@ -1,11 +1,9 @@
-//! Fills the tables with arrays of rows in random key order, one transaction per chunk. Tables that are
-//! copies follow.
+//! Fills the tables with arrays of rows in random key order, one transaction per chunk.
 
 use oracledb::ToDbValue;
 
 use super::super::connection::OracleConnection;
 use super::super::sql;
-use super::copies;
 use super::session::{OracleLoadContext, explain};
 use super::tables::{TestTable, dictionary_name, names_and_binds};
 use dyno_engine::TargetError;
@@ -24,7 +22,7 @@ const CHUNK_ROWS: u64 = 4096;
 /// Bytes of content in one row: key, version and text.
 pub(super) const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
 
-/// Writes the rows that are still missing.
+/// Writes the rows that are still missing, except those of tables that are copies.
 pub(super) fn fill(
     loading: &OracleLoadContext<'_>,
     completed: &ChunkPositions,
@@ -32,10 +30,7 @@ pub(super) fn fill(
     let tables = loading.tables.iter().enumerate().filter(|(_, table)| !loading.spec.copies(table.schema));
     let chunks = tables.flat_map(|(place, table)| cut(place, 0..table.rows, CHUNK_ROWS));
     let missing = interleave_tables(chunks, completed);
-    let sent =
-        loading.fill(&missing, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))?;
-    let copied = copies::copy(loading, completed)?;
-    Ok(LoadTotals { rows: sent.rows + copied.rows, bytes: sent.bytes + copied.bytes })
+    loading.fill(&missing, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))
 }
 
 /// Writes one chunk and its note in one transaction.

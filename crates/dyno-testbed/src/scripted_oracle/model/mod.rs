@@ -7,7 +7,8 @@
 //!
 //! - [`rows`] is a table with one row per block, [`notes`] a table of a load's notes, [`catalog`] all tables;
 //! - [`state`] holds sessions, transactions and user locks, [`statistics`] their counters;
-//! - [`recognition`] identifies a statement by its text, [`slice_text`] a block of operations;
+//! - [`recognition`] identifies a statement by its text, [`slice_text`] a block of operations, [`copy_text`] a
+//!   copy of a table;
 //! - [`statements`] and [`slices`] execute them through [`operations`] on rows; [`surveys`] reads tables
 //!   outside of operations, [`copies`] copies one into another;
 //! - [`dictionary`], [`views`], [`facts`] and [`probes`] answer everything else.
@@ -23,6 +24,7 @@ mod catalog;
 mod clock;
 mod cluster;
 mod copies;
+mod copy_text;
 mod database;
 mod dictionary;
 mod facts;

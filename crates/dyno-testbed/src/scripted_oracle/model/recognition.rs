@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::answers::name_after;
-use super::copies::{self, CopyStatement};
+use super::copy_text::{self, CopyStatement};
 use super::slice_text::{Slice, columns_set, is_slice};
 
 /// What a statement does to its table.
@@ -70,7 +70,7 @@ pub(super) fn recognize(words: &str) -> Option<TableStatement> {
         || begins("BEGIN INSERT INTO dyno_")
     {
         return on_table(&named("INTO dyno_")?, Deed::Insert, commits);
-    } else if begins(copies::BEGIN) {
+    } else if begins(copy_text::BEGIN) {
         return on_table(&named("INTO dyno_")?, Deed::Copy(CopyStatement::of(words)?), false);
     } else if (begins("DELETE /*+ INDEX(t") || begins("BEGIN DELETE /*+ INDEX(t")) && says("custid = :key") {
         Deed::Delete
