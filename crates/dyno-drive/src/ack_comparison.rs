@@ -31,7 +31,8 @@ pub(crate) fn lacks_acknowledged_transactions(
 fn transactions(job: &DriveJob<'_>, at: usize, life: &LifetimeCounts) -> u64 {
     match job.targets[at].identity.counting.transactions {
         Transactions::Unknown => 0,
-        Transactions::Commits => life.commits - life.unproven_commits,
+        // Those of procedures may have committed nothing.
+        Transactions::Commits => life.commits.saturating_sub(life.unproven_commits),
         Transactions::Calls | Transactions::Statements if job.is_custom() => life.transactions,
         Transactions::Calls | Transactions::Statements => {
             match life.ops.get(ClassId::SLICE.index()).copied().unwrap_or(0) {
