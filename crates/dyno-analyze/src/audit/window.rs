@@ -102,9 +102,9 @@ pub(super) fn edges(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (expected, observed) = ("0 late".to_owned(), format!("{late_begin} and {late_end} late"));
     if late_begin > 0 || late_end > 0 {
         let detail = format!(
-            "{late_begin} sessions at the begin and {late_end} at the end were in one operation until long \
-             after the counters were read, so the share of their work in the counters is unknown; lengthen \
-             run.time or run.drain"
+            "sessions that were in one operation until long after the counters were read: {late_begin} at the \
+             window's begin, {late_end} at its end; the share of their work in the counters is unknown; \
+             lengthen run.time or run.drain"
         );
         return conclude(CheckStatus::Fail, expected, observed, detail);
     }

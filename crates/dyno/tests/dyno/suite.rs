@@ -39,12 +39,25 @@ fn by_id<'v>(tests: &'v Value, id: &str) -> &'v Value {
 /// The tests whose SQL differs between servers that speak one protocol.
 const FEW: [&str; 4] = ["cpu-date", "oltp-beside-writes", "load-index", "load-bulk"];
 
+/// All runs are valid. On a busy machine a session may wait for a lock during the whole of one short window,
+/// which then has no result: one step may say so.
+fn assert_runs_valid(code: i32, tests: &Value) {
+    let notes = tests.as_array().unwrap().iter().filter_map(|test| test["notes"].as_array()).flatten();
+    let invalid: Vec<&str> =
+        notes.filter_map(Value::as_str).filter(|note| note.contains("not all of its runs")).collect();
+    match invalid[..] {
+        [] => assert_eq!(code, 0, "no step is invalid"),
+        [note] => assert!(code == 1 && note.contains(": invalid: edges: "), "exit code {code}: {note}"),
+        _ => panic!("exit code {code}: {invalid:#?}"),
+    }
+}
+
 /// Runs `some` tests on one target; each has a result or a reason, and leaves nothing there.
 fn assert_suite_results(url: &str, some: &[&str], absent: &[&str]) {
     let desk = TestEnv::new();
     let (code, suite_result) = desk.json(&suite_args(url, &test_args(some)));
-    assert_eq!(code, 0, "{suite_result:#}");
     assert_eq!(suite_result["done"], true);
+    assert_runs_valid(code, &suite_result["tests"]);
     for id in some {
         let test = by_id(&suite_result["tests"], id);
         let why_not = &test["page"]["why_not"];
