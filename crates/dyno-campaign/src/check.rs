@@ -126,7 +126,7 @@ fn findings(
     if !target.capabilities().ephemeral
         && let Some(finding) = advice.iter_mut().find(found_well)
     {
-        match target.spot_check(&data::spec(plan, target)?, data::spot_seed()) {
+        match target.block_data()?.spot_check(&data::spec(plan, target)?, data::spot_seed()) {
             Ok(None) => {}
             Ok(Some(note)) => {
                 *finding = self::advice("data", Severity::Warn, note, data::SPREAD_AGAIN);

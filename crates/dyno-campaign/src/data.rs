@@ -17,7 +17,7 @@ pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Er
     if plan.workload.folder.is_some() {
         return Ok(DataSpec::none(target.native_block_size()?));
     }
-    let spec = DataSpec::of(plan, target.block_size(plan.data.block_size)?);
+    let spec = DataSpec::of(plan, target.block_data()?.block_size(plan.data.block_size)?);
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version stays usable for every plan that needs no later feature.
     match survey(target) {
@@ -56,7 +56,7 @@ pub(crate) fn identify(
 pub(crate) fn survey(target: &Arc<dyn Target>) -> Result<DataState, TargetError> {
     let target = Arc::clone(target);
     bounded_query::within(IDENTIFY_MAX, &Cancel::default(), "checking which data it contains", move || {
-        target.survey()
+        target.block_data()?.survey()
     })
 }
 
@@ -76,8 +76,9 @@ pub(crate) fn require(
 fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetError> {
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
-    match target.survey()? {
-        DataState::Loaded { spec: loaded, .. } if loaded == *spec => target.spot_check(spec, spot_seed()),
+    let data = target.block_data()?;
+    match data.survey()? {
+        DataState::Loaded { spec: loaded, .. } if loaded == *spec => data.spot_check(spec, spot_seed()),
         DataState::Loaded { spec: loaded, at, .. } => wrong(
             format!(
                 "the target contains other data than the plan describes ({}), loaded at {at}",

@@ -52,7 +52,10 @@ fn drop_from(
             let items = data().map(|workload| items(workload, target)).collect::<Result<Vec<_>, _>>()?;
             TargetObjects { url: target.url(), items: items.concat(), left: Vec::new() }
         }
-        true => TargetObjects { url: target.url(), items: target.inventory()?, left: target.foreign()? },
+        true => match target.block_data() {
+            Ok(data) => TargetObjects { url: target.url(), items: data.inventory()?, left: data.foreign()? },
+            Err(_) => TargetObjects { url: target.url(), items: Vec::new(), left: Vec::new() },
+        },
     };
     if objects.items.is_empty() {
         return Ok(Some(objects));
@@ -62,7 +65,10 @@ fn drop_from(
         return Ok(None);
     }
     if workloads.is_empty() {
-        return Ok(Some(TargetObjects { items: with_retries(ctx, || target.drop_all())?, ..objects }));
+        return Ok(Some(TargetObjects {
+            items: with_retries(ctx, || target.block_data()?.drop_all())?,
+            ..objects
+        }));
     }
     for custom_workload in data() {
         match custom_workload.tables().is_empty() {
@@ -76,9 +82,10 @@ fn drop_from(
 
 /// Removes a database file that Dyno created, if nothing else is in it.
 fn remove_emptied_file(target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
-    let items = target.inventory()?;
+    let Ok(data) = target.block_data() else { return Ok(Vec::new()) };
+    let items = data.inventory()?;
     match !items.is_empty() && items.iter().all(|item| item.kind == "file") {
-        true => target.drop_all(),
+        true => data.drop_all(),
         false => Ok(Vec::new()),
     }
 }

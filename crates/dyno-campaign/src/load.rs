@@ -127,7 +127,7 @@ pub(crate) fn load_test_data(
         // Only objects that Dyno recorded are removed. Other objects in the way are still an error.
         Err(error) if replace && is_damage(error.kind) => {
             ctx.emit(CampaignEvent::Load(LoadEvent::Damaged(error.to_string())));
-            with_retries(ctx, || target.drop_all())?;
+            with_retries(ctx, || target.block_data()?.drop_all())?;
             attempt(ctx, target, spec, &options)?
         }
         outcome => outcome?,
@@ -149,11 +149,13 @@ fn attempt(
     spec: &DataSpec,
     options: &LoadOptions,
 ) -> Result<LoadReport, TargetError> {
-    let outcome = with_retries(ctx, || target.load(spec, options, &LoadProgressReporter(ctx), &ctx.cancel));
+    let outcome = with_retries(ctx, || {
+        target.block_data()?.load(spec, options, &LoadProgressReporter(ctx), &ctx.cancel)
+    });
     ctx.emit(CampaignEvent::Load(LoadEvent::Over));
     let report = outcome?;
     if report.already
-        && let Some(note) = target.spot_check(spec, data::spot_seed())?
+        && let Some(note) = target.block_data()?.spot_check(spec, data::spot_seed())?
     {
         if options.replace {
             return Err(TargetError::new(TargetErrorKind::Data, note));

@@ -251,9 +251,10 @@ pub(crate) fn require_data(
     if reached.reads_only.is_none() {
         let (target, its) = (Arc::clone(&reached.target), spec.clone());
         let sweep = move || {
-            let holds = matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == its);
-            match holds && target.leftover_rows(&its)? > 0 {
-                true => target.delete_leftover_rows(&its).map(Some),
+            let data = target.block_data()?;
+            let holds = matches!(data.survey()?, DataState::Loaded { spec: there, .. } if there == its);
+            match holds && data.leftover_rows(&its)? > 0 {
+                true => data.delete_leftover_rows(&its).map(Some),
                 false => Ok(None),
             }
         };

@@ -69,7 +69,7 @@ fn make_room_on(
     }
     if spec.is_err() {
         ctx.emit(CampaignEvent::DroppingData);
-        crate::load::with_retries(ctx, || target.drop_all())?;
+        crate::load::with_retries(ctx, || target.block_data()?.drop_all())?;
         data::spec(plan, target)?;
     }
     Ok(())

@@ -29,11 +29,12 @@ impl Leftover {
     /// The database refuses, or cannot be reached. The call may wait for another session's lock without a
     /// limit.
     pub fn tidy(&self) -> Result<u64, TargetError> {
+        let data = self.target.block_data()?;
         if self.deleted > 0 {
             // If this fails, the next run only reads more than necessary.
-            let _ = self.target.note_deletions(self.deleted);
+            let _ = data.note_deletions(self.deleted);
         }
-        self.target.delete_leftover_rows(&self.spec)
+        data.delete_leftover_rows(&self.spec)
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn of_run(job: &DriveJob<'_>, results: &Results) -> Vec<Leftover> {
 pub(crate) fn count(context: &TargetContext) -> Option<u64> {
     let (target, spec) = (Arc::clone(&context.target), context.spec.clone());
     let counted = bounded_query::within(COUNT_MAX, &Cancel::default(), "counting rows", move || {
-        target.leftover_rows(&spec)
+        target.block_data()?.leftover_rows(&spec)
     });
     counted.ok()
 }

@@ -3,7 +3,7 @@
 
 use crate::error::TargetError;
 use crate::row::TextRow;
-use crate::{Dataset, Value};
+use crate::{Target, Value};
 
 /// `value` as a literal of standard SQL.
 pub fn literal(value: Value<'_>) -> String {
@@ -28,12 +28,12 @@ pub fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// The database cannot be reached, or refuses a statement.
 pub fn lines(
-    dataset: &(impl Dataset + ?Sized),
+    target: &(impl Target + ?Sized),
     statements: &[&str],
     line: impl Fn(&TextRow) -> String,
 ) -> Result<Vec<String>, TargetError> {
     let mut last = Vec::new();
-    dataset.script(statements, &mut |rows| {
+    target.script(statements, &mut |rows| {
         last = rows;
         Ok(())
     })?;

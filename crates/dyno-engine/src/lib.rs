@@ -1,7 +1,8 @@
 //! The interfaces of a database engine, and the code that engines share.
 //!
-//! The traits are all that the rest of Dyno knows about a database. A [`Target`] is one endpoint, which holds
-//! data ([`Dataset`]) and can prove that it lost none ([`DurabilityProof`]). A [`Session`] is one connection
+//! The traits are all that the rest of Dyno knows about a database. A [`Target`] is one endpoint. Beyond SQL it
+//! may have roles: holding the block workload's test data ([`BlockData`]), filling tables by a bulk path
+//! ([`BulkLoad`]) and proving that it lost no commit ([`DurabilityProof`]). A [`Session`] is one connection
 //! that executes operations. An [`Observer`] reads cumulative counters, and a [`Sampler`] reads what sessions
 //! wait for. The method determines their shape, not any driver:
 //!
@@ -18,13 +19,13 @@
 #![warn(missing_docs)]
 
 pub mod advice;
+mod block_data;
 pub mod blocks;
 pub mod bounded_query;
 pub mod chunks;
 pub mod clock;
 pub mod data;
 pub mod database_report;
-mod dataset;
 mod dialect;
 pub mod disk;
 pub mod error;
@@ -41,9 +42,9 @@ pub mod observer;
 mod options;
 pub mod panics;
 pub mod pool;
-pub mod proof;
 mod registry;
 mod retry;
+pub mod roles;
 pub mod row;
 pub mod secret;
 pub mod session;
@@ -57,13 +58,13 @@ mod time_limits;
 pub mod watched_names;
 pub mod witness;
 
+pub use block_data::BlockData;
 pub use blocks::{
     BlockOp, BlockOpSchema, BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Extra,
     SliceDone, Slices, Slot,
 };
 pub use clock::{Clock, MonotonicClock};
 pub use database_report::{OwnReport, Reporter};
-pub use dataset::{Dataset, RowCallback};
 pub use dialect::Dialect;
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
@@ -73,9 +74,9 @@ pub use lock::{Claim, Holder, Lock, LockPurpose};
 pub use needs::{CustomNeeds, WorkloadNeeds};
 pub use observer::{Counting, Observer, OtherSession, PassiveObserver, Sampler, WaitSample};
 pub use options::OpenOptions;
-pub use proof::DurabilityProof;
 pub use registry::{Engine, EngineRegistry, OpenTarget, OpenThrough};
 pub use retry::{RETRIES, retry, retry_read};
+pub use roles::{BulkLoad, DurabilityProof};
 pub use row::TextRow;
 pub use secret::Secret;
 pub use session::{Duplex, Interrupter, RequestCompletion, Session, SessionSetup};
@@ -84,6 +85,6 @@ pub use statement_limit::{StatementLimit, StatementScope};
 pub use tables::{
     Bulk, ColumnDefinition, ColumnType, Fill, NewTable, ObjectKind, RequiredKey, RowBatch, Rows, TableWords,
 };
-pub use target::{Capabilities, CounterScope, Target};
+pub use target::{Capabilities, CounterScope, RowCallback, Target};
 pub use time_limits::{TimeLimit, TimeLimitScope, time_limits};
 pub use witness::{RowVersion, ServerLife};

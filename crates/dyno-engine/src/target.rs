@@ -2,20 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use dyno_plan::{AwrObserveMode, DataSpec, Plan};
+use dyno_plan::{AwrObserveMode, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity};
 
+use crate::block_data::BlockData;
 use crate::database_report::Reporter;
-use crate::dataset::Dataset;
 use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
+use crate::explain;
+use crate::load::DropItem;
 use crate::lock::{Claim, Holder, Lock};
 use crate::needs::WorkloadNeeds;
 use crate::observer::{Observer, PassiveObserver, Sampler};
-use crate::proof::DurabilityProof;
+use crate::roles::{BulkLoad, DurabilityProof, no_role};
+use crate::row::TextRow;
 use crate::session::{Session, SessionSetup};
+use crate::statement::Value;
 use crate::statement_limit::StatementLimit;
+use crate::tables::{ObjectKind, RequiredKey, TableWords};
+use crate::witness::ServerLife;
+
+/// Receives the rows of each statement of a script; an error stops the script.
+pub type RowCallback<'a> = &'a mut dyn FnMut(Vec<TextRow>) -> Result<(), TargetError>;
 
 /// The optional features of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +71,10 @@ pub struct HungSessionReport {
     pub full: bool,
 }
 
-/// One database endpoint, as runs use it. Cheap to create: its methods open connections. Default methods
-/// stand for engines without the feature; nothing wraps a target, so no default can hide one.
-pub trait Target: Dataset + DurabilityProof {
+/// One database endpoint, as runs use it: everything that a workload of SQL statements needs, and the roles that
+/// only some targets have. Cheap to create: its methods open connections. Default methods stand for engines
+/// without the feature; nothing wraps a target, so no default can hide one.
+pub trait Target: Send + Sync {
     /// The name of the engine: `postgres`.
     fn engine(&self) -> &'static str;
 
@@ -216,5 +226,85 @@ pub trait Target: Dataset + DurabilityProof {
             self.url()
         ))
         .hint("monitor the program that uses it; `dyno run` measures a load that Dyno generates"))
+    }
+
+    /// The block size of the database's reads, whether or not test data can have such blocks. For a database
+    /// that does not exist yet, it is the size at creation.
+    ///
+    /// # Errors
+    /// The target cannot be reached.
+    fn native_block_size(&self) -> Result<Bytes, TargetError>;
+
+    /// Executes the user's `statements` in order on a connection of their own with the platform's settings.
+    /// Each commits on its own; `on_rows` receives the rows of each. A database in a file, or in memory, is
+    /// created where it does not exist.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or refuses a statement: the one after the last whose rows `on_rows`
+    /// received. Or the error of `on_rows`, which ends the script.
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError>;
+
+    /// The database's plan for `sql`, line by line, with its values written out; `sql` is not executed.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or refuses `sql`.
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        explain::lines(self, &[&format!("EXPLAIN {sql}")], |row| row.text(0).to_owned())
+    }
+
+    /// `value` as SQL text of this engine.
+    fn literal(&self, value: Value<'_>) -> String {
+        explain::literal(value)
+    }
+
+    /// How the engine writes the DDL of user-defined tables.
+    fn table_words(&self) -> TableWords;
+
+    /// The key that the server requires of tables without a primary key; `None` where it requires none.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or refuses.
+    fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
+        Ok(None)
+    }
+
+    /// The existing objects among `names`, as [`Target::script`] would resolve them, in the order of
+    /// `names`.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or refuses.
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError>;
+
+    /// Identifies the server's present start and statistics period; `None` where the database runs inside
+    /// this process.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or refuses.
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
+    }
+
+    /// The block workload's test data on this target.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`]: it cannot hold one row per block.
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Err(no_role(&self.url(), "hold test data of one row per block"))
+    }
+
+    /// Fills tables by the engine's bulk path.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`]: it has none.
+    fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        Err(no_role(&self.url(), "load described tables"))
+    }
+
+    /// Reads what a durability proof compares.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`]: its rows have no versions.
+    fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        Err(no_role(&self.url(), "prove the durability of commits"))
     }
 }

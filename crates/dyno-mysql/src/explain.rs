@@ -1,6 +1,6 @@
 //! Shows the plan of a statement: one line per table, with the column names of `EXPLAIN`.
 
-use dyno_engine::{Dataset, TargetError, TextRow, Value, explain};
+use dyno_engine::{Target, TargetError, TextRow, Value, explain};
 
 /// The columns of MariaDB's result. MySQL's also has `partitions` after the table and `filtered` before the
 /// last column.
@@ -8,8 +8,8 @@ const COLUMNS: [&str; 10] =
     ["id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "extra"];
 
 /// Returns the plan that the database chooses for `sql`, one line per table.
-pub(crate) fn explain(dataset: &dyn Dataset, sql: &str) -> Result<Vec<String>, TargetError> {
-    explain::lines(dataset, &[&format!("EXPLAIN {sql}")], line)
+pub(crate) fn explain(target: &dyn Target, sql: &str) -> Result<Vec<String>, TargetError> {
+    explain::lines(target, &[&format!("EXPLAIN {sql}")], line)
 }
 
 /// One row of the result as text; columns that are NULL are omitted.

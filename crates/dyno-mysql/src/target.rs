@@ -15,10 +15,11 @@ use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
-    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
-    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
-    Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, retry_read,
+    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CounterScope, DataState,
+    Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock,
+    ObjectKind, Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
+    retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -162,15 +163,61 @@ impl Target for MySqlTarget {
             sampler: sampler.map(|sampler| Box::new(sampler) as _),
         })
     }
-}
-
-impl Dataset for MySqlTarget {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.ask(|connection| layout::chosen_block_size(wish, connection))
-    }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
         self.ask(layout::page_size).map(Bytes)
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
+        self.ask(layout::required_key)
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(|connection| layout::filler::find(connection, kind, names))
+    }
+
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        let mut connection = MySqlConnection::open(&self.config, "dyno script")?;
+        layout::settle_script(&mut connection)?;
+        for sql in statements {
+            on_rows(connection.simple(sql)?)?;
+        }
+        connection.close();
+        Ok(())
+    }
+
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        explain::explain(self, sql)
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        explain::literal(value)
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
+    }
+
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Ok(self)
+    }
+
+    fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        Ok(self)
+    }
+
+    fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        Ok(self)
+    }
+}
+
+impl BlockData for MySqlTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.ask(|connection| layout::chosen_block_size(wish, connection))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -216,48 +263,16 @@ impl Dataset for MySqlTarget {
     fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
         ops::blocks(blocks)
     }
+}
 
-    fn table_words(&self) -> TableWords {
-        layout::filler::WORDS
-    }
-
-    fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
-        self.ask(layout::required_key)
-    }
-
+impl BulkLoad for MySqlTarget {
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         layout::filler::open(&self.config)
-    }
-
-    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(|connection| layout::filler::find(connection, kind, names))
-    }
-
-    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        let mut connection = MySqlConnection::open(&self.config, "dyno script")?;
-        layout::settle_script(&mut connection)?;
-        for sql in statements {
-            on_rows(connection.simple(sql)?)?;
-        }
-        connection.close();
-        Ok(())
-    }
-
-    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
-        explain::explain(self, sql)
-    }
-
-    fn literal(&self, value: Value<'_>) -> String {
-        explain::literal(value)
     }
 }
 
 impl DurabilityProof for MySqlTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
     }
 }

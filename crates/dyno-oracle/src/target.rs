@@ -12,10 +12,11 @@ use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
-    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
-    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
-    Observer, OpenOptions, PassiveObserver, Reporter, RowCallback, RowVersion, Sampler, ServerLife, Session,
-    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, explain, retry_read,
+    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CounterScope, DataState,
+    Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock,
+    ObjectKind, Observer, OpenOptions, PassiveObserver, Reporter, RowCallback, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
+    explain, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -145,17 +146,71 @@ impl Target for OracleTarget {
             sampler: sampler.map(|sampler| Box::new(sampler) as _),
         })
     }
-}
-
-impl Dataset for OracleTarget {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
-        layout::chosen_block_size(wish, &tablespace)
-    }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
         let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
         Ok(Bytes(tablespace.block_size))
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(|connection| layout::filler::find(connection, kind, names))
+    }
+
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        self.ask(|connection| {
+            for sql in statements {
+                // The driver must know the kind of statement.
+                let word = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+                match word.as_str() {
+                    "SELECT" | "WITH" => on_rows(connection.rows(sql, &[])?)?,
+                    _ => {
+                        connection.run(sql, &[])?;
+                        connection.commit()?;
+                        on_rows(Vec::new())?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn explain(&self, statement: &str) -> Result<Vec<String>, TargetError> {
+        let chosen = format!("EXPLAIN PLAN FOR {statement}");
+        explain::lines(self, &[&chosen, &sql::SHOW_PLAN.text()], |row| row.text(0).to_owned())
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        match value {
+            Value::Bytes(bytes) => format!("HEXTORAW('{}')", explain::hex(bytes)),
+            _ => explain::literal(value),
+        }
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life)
+    }
+
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Ok(self)
+    }
+
+    fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        Ok(self)
+    }
+
+    fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        Ok(self)
+    }
+}
+
+impl BlockData for OracleTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        layout::chosen_block_size(wish, &tablespace)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -203,56 +258,16 @@ impl Dataset for OracleTarget {
     fn blocks(&self, blocks: &BlockSessionConfig, commit: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks, commit))
     }
+}
 
-    fn table_words(&self) -> TableWords {
-        layout::filler::WORDS
-    }
-
+impl BulkLoad for OracleTarget {
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         layout::filler::open(&self.config)
-    }
-
-    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(|connection| layout::filler::find(connection, kind, names))
-    }
-
-    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        self.ask(|connection| {
-            for sql in statements {
-                // The driver must know the kind of statement.
-                let word = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-                match word.as_str() {
-                    "SELECT" | "WITH" => on_rows(connection.rows(sql, &[])?)?,
-                    _ => {
-                        connection.run(sql, &[])?;
-                        connection.commit()?;
-                        on_rows(Vec::new())?;
-                    }
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn explain(&self, statement: &str) -> Result<Vec<String>, TargetError> {
-        let chosen = format!("EXPLAIN PLAN FOR {statement}");
-        explain::lines(self, &[&chosen, &sql::SHOW_PLAN.text()], |row| row.text(0).to_owned())
-    }
-
-    fn literal(&self, value: Value<'_>) -> String {
-        match value {
-            Value::Bytes(bytes) => format!("HEXTORAW('{}')", explain::hex(bytes)),
-            _ => explain::literal(value),
-        }
     }
 }
 
 impl DurabilityProof for OracleTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life)
     }
 }

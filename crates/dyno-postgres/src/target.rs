@@ -18,10 +18,10 @@ use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
-    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
-    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
-    Observer, OpenOptions, PassiveObserver, RowCallback, RowVersion, Sampler, ServerLife, Session,
-    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, retry_read,
+    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CounterScope, DataState,
+    Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock,
+    ObjectKind, Observer, OpenOptions, PassiveObserver, RowCallback, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -207,15 +207,55 @@ impl Target for PostgresTarget {
             sampler: sampler.map(|sampler| Box::new(sampler) as _),
         })
     }
-}
-
-impl Dataset for PostgresTarget {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        chosen_block_size(wish, self.ask(block_size)?)
-    }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
         self.ask(block_size)
+    }
+
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
+        for sql in statements {
+            on_rows(connection.simple(sql)?)?;
+        }
+        connection.close();
+        Ok(())
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        ops::literal(value)
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
+        let items = layout::filler::find(&mut connection, kind, names)?;
+        connection.close();
+        Ok(items)
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
+    }
+
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Ok(self)
+    }
+
+    fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        Ok(self)
+    }
+
+    fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        Ok(self)
+    }
+}
+
+impl BlockData for PostgresTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        chosen_block_size(wish, self.ask(block_size)?)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -262,34 +302,6 @@ impl Dataset for PostgresTarget {
         self.ask(|connection| layout::leftover_rows::delete(connection, spec))
     }
 
-    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
-        for sql in statements {
-            on_rows(connection.simple(sql)?)?;
-        }
-        connection.close();
-        Ok(())
-    }
-
-    fn literal(&self, value: Value<'_>) -> String {
-        ops::literal(value)
-    }
-
-    fn table_words(&self) -> TableWords {
-        layout::filler::WORDS
-    }
-
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
-        layout::filler::open(&self.config)
-    }
-
-    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
-        let items = layout::filler::find(&mut connection, kind, names)?;
-        connection.close();
-        Ok(items)
-    }
-
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
         self.ask(|connection| layout::deletions::add(connection, rows))
     }
@@ -299,12 +311,14 @@ impl Dataset for PostgresTarget {
     }
 }
 
+impl BulkLoad for PostgresTarget {
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
+        layout::filler::open(&self.config)
+    }
+}
+
 impl DurabilityProof for PostgresTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
     }
 }

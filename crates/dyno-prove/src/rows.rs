@@ -82,7 +82,7 @@ impl RowVersionBaseline {
         }
         let mut table = SeenRows::new(spec, rows as usize);
         let mut versions = vec![0; rows as usize];
-        target.versions(spec, &mut |row| {
+        target.durability_proof()?.versions(spec, &mut |row| {
             if let Some(place) = table.place(row.schema, row.key) {
                 versions[place] = row.version;
             }
@@ -123,7 +123,7 @@ impl RowVersionBaseline {
             work_unit: ledger.work_unit(),
             ..RowComparison::default()
         };
-        target.versions(&self.spec, &mut |row| {
+        target.durability_proof()?.versions(&self.spec, &mut |row| {
             let Some(place) = seen_rows.place(row.schema, row.key) else { return };
             let checked_row = RowCheck {
                 schema: row.schema,

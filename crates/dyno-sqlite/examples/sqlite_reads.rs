@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         copied: false,
     };
     let load = LoadOptions { parallel: 1, replace: true, dyno_version: "example".to_owned() };
-    let report = target.load(&spec, &load, &Silent, &Cancel::default())?;
+    let report = target.block_data()?.load(&spec, &load, &Silent, &Cancel::default())?;
     let mb_per_s = report.bytes_written as f64 / 1e6 / report.seconds;
     println!("{url}: {} rows loaded in {:.2} s, {mb_per_s:.0} MB/s", report.rows_written, report.seconds);
     let blocks = BlockSessionConfig {

@@ -24,10 +24,10 @@ use std::sync::{Arc, Mutex};
 use dyno_engine::grants::one_line;
 use dyno_engine::pool::InterruptFn;
 use dyno_engine::{
-    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem,
-    DurabilityProof, Engine, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
-    Observer, RowCallback, RowVersion, Sampler, Session, SessionSetup, TableWords, Target, TargetError,
-    WorkloadNeeds,
+    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, DataState, Dialect,
+    DropItem, DurabilityProof, Engine, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock,
+    ObjectKind, Observer, RowCallback, RowVersion, Sampler, Session, SessionSetup, TableWords, Target,
+    TargetError, WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -141,15 +141,47 @@ impl Target for SqliteTarget {
             "SQLite has no wait events: it runs inside Dyno's process, which times the sessions",
         ))
     }
-}
-
-impl Dataset for SqliteTarget {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.shared.block_size_of(wish)
-    }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
         self.shared.page_size().map(|size| size.unwrap_or(Bytes(layout::DEFAULT_PAGE_BYTES)))
+    }
+
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        self.shared.keep_alive()?;
+        script::run(&self.shared.params, statements, on_rows)
+    }
+
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        script::explain(&self.shared.params, sql)
+    }
+
+    fn table_words(&self) -> TableWords {
+        filler::WORDS
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        match self.shared.open_for_inspection()? {
+            Some(link) => filler::find(&link, kind, names),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Ok(self)
+    }
+
+    fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        Ok(self)
+    }
+
+    fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        Ok(self)
+    }
+}
+
+impl BlockData for SqliteTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.shared.block_size_of(wish)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -207,30 +239,12 @@ impl Dataset for SqliteTarget {
     fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
+}
 
-    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        self.shared.keep_alive()?;
-        script::run(&self.shared.params, statements, on_rows)
-    }
-
-    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
-        script::explain(&self.shared.params, sql)
-    }
-
-    fn table_words(&self) -> TableWords {
-        filler::WORDS
-    }
-
+impl BulkLoad for SqliteTarget {
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
         self.shared.keep_alive()?;
         filler::open(&self.shared.params)
-    }
-
-    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        match self.shared.open_for_inspection()? {
-            Some(link) => filler::find(&link, kind, names),
-            None => Ok(Vec::new()),
-        }
     }
 }
 

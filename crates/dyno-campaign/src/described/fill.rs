@@ -32,7 +32,7 @@ impl<'a> LoadConnector for Fillers<'a> {
     type Connection = Box<dyn Fill + 'a>;
 
     fn open(&self) -> Result<(Self::Connection, InterruptFn), TargetError> {
-        self.0.filler()
+        self.0.bulk_load()?.filler()
     }
 
     fn close(&self, connection: Self::Connection) {

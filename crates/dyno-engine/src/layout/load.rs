@@ -30,10 +30,10 @@ pub struct LoadSteps<'a, C, F> {
 }
 
 impl<C, F> LoadSteps<'_, C, F> {
-    /// Creates, fills and verifies the data of `spec`; see [`crate::Dataset::load`].
+    /// Creates, fills and verifies the data of `spec`; see [`crate::BlockData::load`].
     ///
     /// # Errors
-    /// As [`crate::Dataset::load`].
+    /// As [`crate::BlockData::load`].
     pub fn load(
         &self,
         control: &mut C,

@@ -67,7 +67,7 @@ fn options(parallel: u32) -> LoadOptions {
 /// Loads the data of `spec` and returns the target.
 fn load_target(server: &MySql, spec: &DataSpec) -> Box<dyn Target> {
     let target = target_at(&server.url());
-    target.load(spec, &options(1), &Silent, &Cancel::default()).unwrap();
+    target.block_data().unwrap().load(spec, &options(1), &Silent, &Cancel::default()).unwrap();
     target
 }
 

@@ -84,10 +84,14 @@ fn acknowledged_update_is_visible_to_all_sessions() {
             }
         }
         // Changes by updates are accepted, but not the row that the test itself wrote.
-        let error = target.spot_check(&spec, 1).unwrap_err();
+        let error = target.block_data().unwrap().spot_check(&spec, 1).unwrap_err();
         assert!(error.message.contains("none of Dyno's values"), "{error}");
         let mut versions = Vec::new();
-        target.versions(&spec, &mut |row: &RowVersion<'_>| versions.push((row.key, row.version))).unwrap();
+        target
+            .durability_proof()
+            .unwrap()
+            .versions(&spec, &mut |row: &RowVersion<'_>| versions.push((row.key, row.version)))
+            .unwrap();
         assert_eq!(versions.len(), 60);
         assert_eq!(versions.iter().map(|(_, version)| version).sum::<i64>(), 400);
     });

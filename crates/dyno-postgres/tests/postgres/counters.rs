@@ -63,7 +63,7 @@ fn postgres_counters_have_value_or_reason_and_start_time() {
     on_each_version(|server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
         let mut absent = Vec::new();
         for counter in Counter::ALL {
@@ -98,7 +98,7 @@ fn postgres_snapshots_scan_no_large_catalog() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let mut observer = target.observer(&spec).unwrap();
         let mut worker = worker(server);
         let mut scans = || {
@@ -120,7 +120,7 @@ fn postgres_observer_reads_are_only_activity_when_idle() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 200, 20);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let mut observer = target.observer(&spec).unwrap();
         let mut sampler = target.sampler().unwrap();
         let begin = observer.snapshot().unwrap();
@@ -143,7 +143,7 @@ fn commits_rows_and_blocks_are_counted_exactly() {
     on_each_version_with(&QUIET, |server| {
         let target = target(server);
         let spec = spec(1, 2000, 300);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let mut observer = target.observer(&spec).unwrap();
         let mut worker = worker(server);
         worker.simple("SET enable_seqscan = off; SET enable_bitmapscan = off").unwrap();
@@ -205,7 +205,7 @@ fn physical_io_counters_follow_block_reads_and_writes() {
         let target = target(server);
         // 39 MiB of data with a cache of 16 MiB.
         let spec = spec(1, 100, 5000);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let mut observer = target.observer(&spec).unwrap();
         let mut worker = worker(server);
         let scan = between(&mut *observer, &mut worker, |worker| {
@@ -286,7 +286,7 @@ fn plain_role_gets_counters_except_for_missing_privileges() {
     on_each_version(|server| {
         let admin = target(server);
         let spec = spec(1, 200, 0);
-        admin.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        admin.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         server.psql("CREATE ROLE plain LOGIN; REVOKE SELECT ON pg_stat_wal FROM PUBLIC");
         let plain = target_at(&server.url_of("plain", "postgres"));
         let mut observer = plain.observer(&spec).unwrap();

@@ -31,9 +31,10 @@ fn count(server: &Postgres, table: &str) -> u64 {
 fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
     on_each_version(|server| {
         let target = target(server);
-        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
         let spec_a = spec(2, 2000, 300);
-        let report = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
         assert!(!report.already);
         assert_eq!(report.rows_written, 2 * 2300);
         assert_eq!(report.bytes_written, 2 * 2300 * (16 + 19 * 128));
@@ -58,20 +59,22 @@ fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
                     OVER (ORDER BY custid) AS step FROM dyno.rows_1) s WHERE abs(step) <= 10";
         assert!(server.psql(near).parse::<u64>().unwrap() < 60);
 
-        let again = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        let again =
+            target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
         assert!(again.already && again.rows_written == 0);
         assert_eq!(again.tables, report.tables);
 
         let spec_b = spec(1, 700, 0);
-        let refused = target.load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
+        let refused =
+            target.block_data().unwrap().load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Data);
         assert!(refused.hint.contains("--replace"), "{}", refused.hint);
         assert_eq!(count(server, "dyno.rows_2"), 2000);
         let replace = LoadOptions { replace: true, ..options(2) };
-        target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
         assert_eq!(count(server, "dyno.rows_1"), 700);
         assert_eq!(server.psql("SELECT to_regclass('dyno.rows_2')"), "");
-        match target.survey().unwrap() {
+        match target.block_data().unwrap().survey().unwrap() {
             DataState::Loaded { spec, tables, .. } => assert!(spec == spec_b && tables.len() == 1),
             other => panic!("{other:?}"),
         }
@@ -85,13 +88,17 @@ fn stopped_load_resumes_where_it_stopped() {
         let spec = spec(1, 40_000, 0);
         let cancel = Cancel::default();
         let stop = AfterFirstCopy::first_chunk(|| cancel.cancel());
-        let error = target.load(&spec, &options(2), &stop, &cancel).unwrap_err();
+        let error = target.block_data().unwrap().load(&spec, &options(2), &stop, &cancel).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
         let loaded_rows = count(server, "dyno.rows_1");
-        let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
+        let DataState::Partial { spec: begun, rows, .. } = target.block_data().unwrap().survey().unwrap()
+        else {
+            panic!()
+        };
         assert_eq!((begun, rows), (spec.clone(), loaded_rows));
         assert!((1..40_000).contains(&loaded_rows), "{loaded_rows}");
-        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(report.rows_written, 40_000 - loaded_rows);
         assert_eq!(report.tables[0].rows_per_block(), 1.0);
     });
@@ -104,18 +111,20 @@ fn load_resumes_exactly_after_server_kill() {
         let target = target(&server.lock().unwrap());
         let spec = spec(2, 18_000, 1000);
         let kill = AfterFirstCopy::first_chunk(|| server.lock().unwrap().kill9());
-        let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
+        let error =
+            target.block_data().unwrap().load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
-        assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
+        assert_eq!(target.block_data().unwrap().survey().unwrap_err().kind, TargetErrorKind::Unreachable);
         server.lock().unwrap().restart();
         // The last chunks may be lost because commits do not wait for the WAL. Recorded chunks exist, and
         // nothing else.
-        let noted = match target.survey().unwrap() {
+        let noted = match target.block_data().unwrap().survey().unwrap() {
             DataState::Partial { rows, .. } => rows,
             DataState::Empty => 0,
             DataState::Loaded { .. } => panic!("the server was killed before the end"),
         };
-        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(report.rows_written, spec.total_rows() - noted);
         assert!(report.tables.iter().all(|facts| facts.rows_per_block() == 1.0));
         assert_eq!(report.tables.len(), 4);
@@ -129,10 +138,14 @@ fn second_concurrent_load_is_refused() {
         let spec = spec(1, 17_000, 0);
         let second_load = std::sync::Mutex::new(None);
         let meanwhile = AfterFirstCopy::first_chunk(|| {
-            let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
+            let error = target
+                .block_data()
+                .unwrap()
+                .load(&spec, &options(1), &Silent, &Cancel::default())
+                .unwrap_err();
             *second_load.lock().unwrap() = Some((error.kind, error.message));
         });
-        target.load(&spec, &options(1), &meanwhile, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &meanwhile, &Cancel::default()).unwrap();
         let (kind, message) = second_load.into_inner().unwrap().unwrap();
         assert_eq!(kind, TargetErrorKind::Data);
         assert!(message.contains("another load"), "{message}");
@@ -143,22 +156,27 @@ fn second_concurrent_load_is_refused() {
 fn drop_removes_only_recorded_objects() {
     on_each_version(|server| {
         let target = target(server);
-        target.load(&spec(1, 500, 50), &options(1), &Silent, &Cancel::default()).unwrap();
-        let listed = target.inventory().unwrap();
+        target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 500, 50), &options(1), &Silent, &Cancel::default())
+            .unwrap();
+        let listed = target.block_data().unwrap().inventory().unwrap();
         assert!(listed.iter().any(|item| item.kind == "schema" && item.name == "dyno"));
         assert!(listed.iter().any(|item| item.name == "dyno.rows_1" && item.bytes == Some(500 * 8192)));
         // Foreign objects: a table, a view, and a table that took the name of one of Dyno's.
         server.psql("CREATE TABLE dyno.mine (n int); INSERT INTO dyno.mine VALUES (7)");
         server.psql("CREATE VIEW dyno.my_view AS SELECT 1 AS one");
         server.psql("DROP TABLE dyno.scan_1; CREATE TABLE dyno.scan_1 (precious text)");
-        let foreign: Vec<String> = target.foreign().unwrap().into_iter().map(|item| item.name).collect();
+        let foreign: Vec<String> =
+            target.block_data().unwrap().foreign().unwrap().into_iter().map(|item| item.name).collect();
         assert_eq!(foreign, ["dyno.mine", "dyno.scan_1", "dyno.my_view", "dyno"]);
-        let survey = target.survey().unwrap_err();
+        let survey = target.block_data().unwrap().survey().unwrap_err();
         assert!(survey.message.contains("dyno.scan_1"), "{survey}");
 
-        let listed = target.inventory().unwrap();
+        let listed = target.block_data().unwrap().inventory().unwrap();
         assert!(listed.iter().all(|item| item.kind != "schema" && item.name != "dyno.scan_1"), "{listed:?}");
-        assert_eq!(target.drop_all().unwrap(), listed);
+        assert_eq!(target.block_data().unwrap().drop_all().unwrap(), listed);
         let left = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class \
                     WHERE relnamespace = 'dyno'::regnamespace AND relkind IN ('r', 'v')";
         assert_eq!(server.psql(left), "mine my_view scan_1");
@@ -167,17 +185,25 @@ fn drop_removes_only_recorded_objects() {
             server.psql("SELECT count(*) FROM pg_proc WHERE pronamespace = 'dyno'::regnamespace"),
             "0"
         );
-        assert!(target.drop_all().unwrap().is_empty());
-        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert!(target.block_data().unwrap().drop_all().unwrap().is_empty());
+        assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
         server.psql("DROP VIEW dyno.my_view; DROP TABLE dyno.mine, dyno.scan_1");
 
         // The schema existed before this load and belongs to another user, so it remains.
-        target.load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
-        target.drop_all().unwrap();
+        target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
+        target.block_data().unwrap().drop_all().unwrap();
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "1");
         server.psql("DROP SCHEMA dyno");
-        target.load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
-        target.drop_all().unwrap();
+        target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
+        target.block_data().unwrap().drop_all().unwrap();
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
     });
 }
@@ -187,24 +213,36 @@ fn load_obstacles_are_reported_with_a_hint() {
     on_each_version(|server| {
         server.psql("CREATE ROLE plain LOGIN");
         let plain = crate::server::target_at(&server.url_of("plain", "postgres"));
-        let error = plain.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        let error = plain
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege);
         assert!(error.hint.contains("GRANT CREATE ON DATABASE \"postgres\" TO \"plain\""), "{}", error.hint);
 
         let target = target(server);
         let other_blocks = dyno_plan::DataSpec { block_size: 16_384, ..spec(1, 100, 0) };
-        let error = target.load(&other_blocks, &options(1), &Silent, &Cancel::default()).unwrap_err();
+        let error = target
+            .block_data()
+            .unwrap()
+            .load(&other_blocks, &options(1), &Silent, &Cancel::default())
+            .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unsupported);
         assert!(error.message.contains("16K") && error.message.contains("8K"), "{error}");
 
         server.psql("CREATE SCHEMA dyno CREATE TABLE rows_1 (precious text)");
-        let error = target.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        let error = target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap_err();
         assert!(error.message.contains("rows_1") && error.hint.contains("rename"), "{error} {}", error.hint);
         // The failed creation was rolled back completely.
-        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
         assert_eq!(server.psql("SELECT to_regclass('dyno.meta')"), "");
         // The user's objects remain, whatever was tried.
-        assert!(target.drop_all().unwrap().is_empty());
+        assert!(target.block_data().unwrap().drop_all().unwrap().is_empty());
         assert_eq!(server.psql("SELECT count(*) FROM dyno.rows_1"), "0");
     });
 }
@@ -213,15 +251,19 @@ fn load_obstacles_are_reported_with_a_hint() {
 fn missing_data_privileges_are_named_and_suffice_once_granted() {
     on_each_version(|server| {
         server.psql("CREATE ROLE reader LOGIN");
-        target(server).load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        target(server)
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
         let reader = crate::server::target_at(&server.url_of("reader", "postgres"));
-        let error = reader.survey().unwrap_err();
+        let error = reader.block_data().unwrap().survey().unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege);
         assert!(error.hint.contains("GRANT USAGE ON SCHEMA dyno TO \"reader\""), "{}", error.hint);
         server.psql(
             "GRANT USAGE ON SCHEMA dyno TO reader; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA dyno TO reader",
         );
-        assert!(matches!(reader.survey().unwrap(), DataState::Loaded { .. }));
+        assert!(matches!(reader.block_data().unwrap().survey().unwrap(), DataState::Loaded { .. }));
     });
 }
 
@@ -233,12 +275,13 @@ fn load_verification_finds_rows_changed_by_others() {
         let spec = spec(1, 17_000, 0);
         let cancel = Cancel::default();
         let stop = AfterFirstCopy::first_chunk(|| cancel.cancel());
-        target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
+        target.block_data().unwrap().load(&spec, &options(1), &stop, &cancel).unwrap_err();
         server.psql("INSERT INTO dyno.rows_1 SELECT * FROM dyno.rows_1 LIMIT 1");
-        let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
+        let error =
+            target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Data);
         assert!(error.message.contains("17001 rows"), "{error}");
-        assert!(matches!(target.survey().unwrap(), DataState::Partial { .. }));
+        assert!(matches!(target.block_data().unwrap().survey().unwrap(), DataState::Partial { .. }));
     });
 }
 
@@ -250,11 +293,11 @@ fn own_statements_are_never_jit_compiled() {
     let server = Postgres::start(version, &[("jit", "on"), ("log_min_messages", "debug1")]);
     let target = target(&server);
     let spec = dyno_plan::DataSpec { secondary: true, ..spec(1, 2000, 300) };
-    target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    target.block_data().unwrap().load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
     for seed in 0..3 {
-        target.spot_check(&spec, seed).unwrap();
+        target.block_data().unwrap().spot_check(&spec, seed).unwrap();
     }
-    assert_eq!(target.leftover_rows(&spec).unwrap(), 0);
+    assert_eq!(target.block_data().unwrap().leftover_rows(&spec).unwrap(), 0);
     assert!(!server.log().contains("JIT provider"), "{}", server.log());
     server.psql("SET jit_above_cost = 0; SELECT count(*) FROM pg_class");
     assert!(server.log().contains("JIT provider"), "this server says when it compiles");

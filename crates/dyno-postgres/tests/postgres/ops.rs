@@ -65,7 +65,7 @@ fn load_target(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
     let server = Postgres::start(version, &[("autovacuum", "off"), ("deadlock_timeout", "5s")]);
     let target = target_at(&server.url());
     let options = LoadOptions { parallel: 1, replace: false, dyno_version: "test".to_owned() };
-    target.load(&spec(), &options, &Silent, &Cancel::default()).unwrap();
+    target.block_data().unwrap().load(&spec(), &options, &Silent, &Cancel::default()).unwrap();
     (server, target)
 }
 

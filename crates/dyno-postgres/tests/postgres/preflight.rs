@@ -116,7 +116,11 @@ fn default_server_passes_preflight_and_findings_have_fixes() {
         assert_found(&advice, "checkpoints", Severity::Note, "10s", "300s");
         assert_found(&advice, "disk_space", Severity::Ok, "free", "");
 
-        target.load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
         assert_found(&preflight(&*target, server), "data", Severity::Ok, "loaded", "");
         let mut other = plan(&server.url());
         other.data.scale = BlocksOrBytes::Blocks(BlockCount(300));
@@ -180,7 +184,7 @@ fn preflight_names_grants_for_missing_privileges() {
         for check in ["privileges", "statistics", "connections"] {
             assert_eq!(find_advice(&advice, check).severity, Severity::Ok, "{check}");
         }
-        plain.load(&spec(1, 100, 0), &options(2), &Silent, &Cancel::default()).unwrap();
+        plain.block_data().unwrap().load(&spec(1, 100, 0), &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(server.psql("SELECT tableowner FROM pg_tables WHERE tablename = 'rows_1'"), "plain");
     });
 }
@@ -218,7 +222,12 @@ fn preflight_detects_other_sessions_and_read_only_server() {
                 break;
             }
         }
-        let error = target.load(&spec(1, 100, 0), &crate::server::options(1), &Silent, &Cancel::default());
+        let error = target.block_data().unwrap().load(
+            &spec(1, 100, 0),
+            &crate::server::options(1),
+            &Silent,
+            &Cancel::default(),
+        );
         assert!(error.unwrap_err().hint.contains("read-only"));
     });
 }
@@ -228,7 +237,7 @@ fn load_on_standby_fails_preflight() {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, &[]);
         let spec = spec(1, 100, 0);
-        target(&server).load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target(&server).block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         server.stop();
         server.put_file("standby.signal", b"");
         server.restart();
@@ -243,7 +252,7 @@ fn load_on_standby_fails_preflight() {
             "{redo:?}"
         );
         assert_eq!(snapshot.epochs["server.in_recovery"], "true");
-        let error = target.drop_all().unwrap_err();
+        let error = target.block_data().unwrap().drop_all().unwrap_err();
         assert!(error.hint.contains("primary"), "{error} {}", error.hint);
     }
 }
@@ -272,8 +281,8 @@ fn target_identity_contains_no_secrets() {
         assert_eq!(identity.redo_path, Some(format!("{data}/pg_wal")));
         assert!(identity.same_host);
         assert!(target_at(&server.socket_url()).identify().unwrap().same_host);
-        assert_eq!(target.block_size(None).unwrap(), Bytes(8192));
-        let error = target.block_size(Some(Bytes(4096))).unwrap_err();
+        assert_eq!(target.block_data().unwrap().block_size(None).unwrap(), Bytes(8192));
+        let error = target.block_data().unwrap().block_size(Some(Bytes(4096))).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unsupported);
     });
 }
@@ -355,7 +364,11 @@ fn preflight_findings_depend_on_the_workload() {
 fn read_only_workload_can_run_on_a_standby() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);
-        target(&primary).load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        target(&primary)
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
         let standby = primary.standby();
         let target = target(&standby);
         let (mut reading, writing) = (plan(&standby.url()), plan(&standby.url()));

@@ -4,12 +4,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-use dyno_engine::pool::InterruptFn;
 use dyno_engine::{
-    BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim,
-    DataState, Dataset, Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink,
-    LoadReport, Lock, ObjectKind, Observer, ResultKind, RowCallback, RowVersion, Sampler, Session,
-    SessionSetup, Slot, TableWords, Target, TargetError, TargetErrorKind, Type, WorkloadNeeds,
+    BlockData, BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Cancel, Capabilities,
+    Claim, DataState, Dialect, DropItem, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
+    Observer, ResultKind, RowCallback, Sampler, Session, SessionSetup, Slot, TableWords, Target, TargetError,
+    TargetErrorKind, Type, WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
@@ -203,15 +202,39 @@ impl Target for ScriptedTarget {
     fn lock(&self, _: &Holder, _: Claim) -> Result<Lock, TargetError> {
         Ok(Lock::needless())
     }
-}
-
-impl Dataset for ScriptedTarget {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        Ok(wish.unwrap_or(Bytes(8192)))
-    }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
         self.block_size(None)
+    }
+
+    fn script(&self, _: &[&str], _: RowCallback<'_>) -> Result<(), TargetError> {
+        unsupported()
+    }
+
+    fn table_words(&self) -> TableWords {
+        TableWords {
+            type_sql: |column| format!("{column:?}"),
+            key_first: true,
+            end: "",
+            drop_end: "",
+            unlogged: None,
+            analyze: |name| format!("ANALYZE {name}"),
+            settle: |_| Vec::new(),
+        }
+    }
+
+    fn find(&self, _: ObjectKind, _: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        Ok(self)
+    }
+}
+
+impl BlockData for ScriptedTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        Ok(wish.unwrap_or(Bytes(8192)))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -268,35 +291,5 @@ impl Dataset for ScriptedTarget {
 
     fn delete_leftover_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
         Ok(0)
-    }
-
-    fn script(&self, _: &[&str], _: RowCallback<'_>) -> Result<(), TargetError> {
-        unsupported()
-    }
-
-    fn table_words(&self) -> TableWords {
-        TableWords {
-            type_sql: |column| format!("{column:?}"),
-            key_first: true,
-            end: "",
-            drop_end: "",
-            unlogged: None,
-            analyze: |name| format!("ANALYZE {name}"),
-            settle: |_| Vec::new(),
-        }
-    }
-
-    fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
-        unsupported()
-    }
-
-    fn find(&self, _: ObjectKind, _: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        Ok(Vec::new())
-    }
-}
-
-impl DurabilityProof for ScriptedTarget {
-    fn versions(&self, _: &DataSpec, _: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn options(replace: bool) -> LoadOptions {
 }
 
 pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
-    target.load(spec, &options(false), &Silent, &Cancel::default())
+    target.block_data().unwrap().load(spec, &options(false), &Silent, &Cancel::default())
 }
 
 /// The configuration of session `number` on schema 1 with data of `spec`.

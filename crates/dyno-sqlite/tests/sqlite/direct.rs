@@ -104,7 +104,7 @@ fn direct_and_ordinary_connections_see_each_other() {
 fn missing_o_direct_support_is_reported() {
     // procfs exists on every Linux and does not support O_DIRECT.
     let target = open("sqlite:/proc/self/status?direct=on");
-    let error = target.survey().unwrap_err();
+    let error = target.block_data().unwrap().survey().unwrap_err();
     assert!(error.message.contains("/status cannot be opened with O_DIRECT"), "{error}");
     assert!(error.hint.contains("direct=off"), "{}", error.hint);
 }

@@ -23,11 +23,13 @@ fn every_page_size_gets_one_row_per_block() {
                 assert_eq!((table.rows, table.blocks), (rows, rows), "{} at {block_size}", table.table);
                 assert!(table.bytes > rows * block_size);
             }
-            let DataState::Loaded { spec: found, tables, .. } = target.survey().unwrap() else {
+            let DataState::Loaded { spec: found, tables, .. } =
+                target.block_data().unwrap().survey().unwrap()
+            else {
                 panic!("{place} is not loaded")
             };
             assert_eq!((found, tables), (spec.clone(), report.tables));
-            assert_eq!(target.block_size(None).unwrap(), Bytes(block_size));
+            assert_eq!(target.block_data().unwrap().block_size(None).unwrap(), Bytes(block_size));
         }
     }
 }
@@ -65,9 +67,12 @@ fn same_spec_is_recognized_and_another_refused() {
 
     // Dyno created the file and nothing else is in it, so even the page size may change.
     let bigger = DataSpec { block_size: 8192, rows: 40, ..other };
-    let report = target.load(&bigger, &options(true), &Silent, &Cancel::default()).unwrap();
+    let report =
+        target.block_data().unwrap().load(&bigger, &options(true), &Silent, &Cancel::default()).unwrap();
     assert_eq!(report.rows_written, bigger.total_rows());
-    assert!(matches!(target.survey().unwrap(), DataState::Loaded { spec, .. } if spec == bigger));
+    assert!(
+        matches!(target.block_data().unwrap().survey().unwrap(), DataState::Loaded { spec, .. } if spec == bigger)
+    );
 }
 
 #[test]
@@ -88,9 +93,12 @@ fn load_stopped_at_any_point_resumes_to_same_rows() {
         let folder = folder();
         let target = open(&url(&file(&folder), ""));
         let stop = StopAfter::new(phase, rows_seen);
-        let error = target.load(&spec, &options(false), &stop, &stop.cancel).unwrap_err();
+        let error =
+            target.block_data().unwrap().load(&spec, &options(false), &stop, &stop.cancel).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Cancelled, "{phase} {rows_seen}: {error}");
-        let DataState::Partial { rows: kept, spec: found, .. } = target.survey().unwrap() else {
+        let DataState::Partial { rows: kept, spec: found, .. } =
+            target.block_data().unwrap().survey().unwrap()
+        else {
             panic!("not partial after {phase} {rows_seen}")
         };
         assert_eq!(found, spec);
@@ -146,7 +154,7 @@ fn a_killed_load_is_resumed() {
     // The process is killed in the middle: after the first transaction has committed, while the next is being
     // written.
     let loaded_rows = loop {
-        match target.survey() {
+        match target.block_data().unwrap().survey() {
             Ok(DataState::Partial { rows, .. }) if rows > 0 => break rows,
             Ok(DataState::Loaded { .. }) => panic!("the load was over before it could be killed"),
             _ => {}
@@ -156,7 +164,9 @@ fn a_killed_load_is_resumed() {
     };
     child.kill().unwrap();
     child.wait().unwrap();
-    let DataState::Partial { rows, .. } = target.survey().unwrap() else { panic!("not partial") };
+    let DataState::Partial { rows, .. } = target.block_data().unwrap().survey().unwrap() else {
+        panic!("not partial")
+    };
     assert!(rows >= loaded_rows);
     let report = load(target.as_ref(), &big()).unwrap();
     assert_eq!(report.rows_written, big().total_rows() - rows);
@@ -167,18 +177,23 @@ fn a_killed_load_is_resumed() {
 fn drop_removes_file_created_by_load() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
-    assert!(target.inventory().unwrap().is_empty() && target.drop_all().unwrap().is_empty());
+    assert!(
+        target.block_data().unwrap().inventory().unwrap().is_empty()
+            && target.block_data().unwrap().drop_all().unwrap().is_empty()
+    );
     assert!(!file(&folder).exists(), "looking must not make a file");
     load(target.as_ref(), &spec()).unwrap();
-    let names: Vec<String> = target.inventory().unwrap().into_iter().map(|item| item.name).collect();
+    let names: Vec<String> =
+        target.block_data().unwrap().inventory().unwrap().into_iter().map(|item| item.name).collect();
     for name in ["dyno_rows_1", "dyno_rows_2_custid", "dyno_scan_2", "dyno_meta", "dyno_objects"] {
         assert!(names.iter().any(|other| other == name), "{name} is not in {names:?}");
     }
     assert!(names.contains(&file(&folder).display().to_string()), "{names:?}");
-    let removed: Vec<String> = target.drop_all().unwrap().into_iter().map(|item| item.name).collect();
+    let removed: Vec<String> =
+        target.block_data().unwrap().drop_all().unwrap().into_iter().map(|item| item.name).collect();
     assert_eq!(removed, names);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something is left in the folder");
-    assert_eq!(target.survey().unwrap(), DataState::Empty);
+    assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
 }
 
 #[test]
@@ -188,11 +203,11 @@ fn drop_keeps_foreign_objects() {
     conn.execute_batch("CREATE TABLE dyno_mine(a); INSERT INTO dyno_mine VALUES(1); CREATE TABLE other(b)")
         .unwrap();
     let target = open(&url(&file(&folder), ""));
-    assert_eq!(target.survey().unwrap(), DataState::Empty);
+    assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
     drop(conn);
     load(target.as_ref(), &spec()).unwrap();
-    assert!(target.inventory().unwrap().iter().all(|item| item.kind != "file"));
-    let removed = target.drop_all().unwrap();
+    assert!(target.block_data().unwrap().inventory().unwrap().iter().all(|item| item.kind != "file"));
+    let removed = target.block_data().unwrap().drop_all().unwrap();
     assert_eq!(removed.len(), 2 * 3 + 2);
     let conn = plain_connection(&file(&folder));
     let left: Vec<String> = conn
@@ -212,7 +227,7 @@ fn drop_keeps_file_with_foreign_table() {
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
     plain_connection(&file(&folder)).execute_batch("CREATE TABLE notes(a)").unwrap();
-    target.drop_all().unwrap();
+    target.block_data().unwrap().drop_all().unwrap();
     let count = "SELECT COUNT(*) FROM sqlite_schema";
     assert_eq!(plain_connection(&file(&folder)).query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
@@ -231,13 +246,13 @@ fn database_file_is_removed_with_its_last_table() {
             load(target.as_ref(), &spec()).unwrap();
             create();
         }
-        target.drop_all().unwrap();
+        target.block_data().unwrap().drop_all().unwrap();
         assert!(file(&folder).exists(), "the workload's table is in it");
         script("DROP TABLE goods");
-        let items = target.inventory().unwrap();
+        let items = target.block_data().unwrap().inventory().unwrap();
         assert!(!items.is_empty(), "{workload_first}");
         assert!(items.iter().all(|item| item.kind == "file"), "{items:?}");
-        target.drop_all().unwrap();
+        target.block_data().unwrap().drop_all().unwrap();
         assert!(!file(&folder).exists(), "{workload_first}");
     }
 }
@@ -248,9 +263,9 @@ fn drop_keeps_empty_file_dyno_did_not_create() {
     plain_connection(&file(&folder)).execute_batch("CREATE TABLE notes(a); DROP TABLE notes").unwrap();
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
-    target.drop_all().unwrap();
+    target.block_data().unwrap().drop_all().unwrap();
     assert!(file(&folder).exists());
-    assert!(target.drop_all().unwrap().is_empty());
+    assert!(target.block_data().unwrap().drop_all().unwrap().is_empty());
 }
 
 #[test]
@@ -261,12 +276,12 @@ fn a_file_in_use_is_not_removed() {
     let session = session(target.as_ref(), &spec(), 0);
     let mut session = session;
     session.execute(dyno_engine::BlockOp::Lookup { key: 1 }).unwrap();
-    let error = target.drop_all().unwrap_err();
+    let error = target.block_data().unwrap().drop_all().unwrap_err();
     assert!(error.message.contains("in use"), "{error}");
     assert!(file(&folder).exists());
     session.execute(dyno_engine::BlockOp::Lookup { key: 1 }).unwrap();
     session.close();
-    target.drop_all().unwrap();
+    target.block_data().unwrap().drop_all().unwrap();
     assert!(!file(&folder).exists());
 }
 
@@ -278,7 +293,7 @@ fn table_with_dyno_name_but_no_metadata_is_foreign() {
     let error = load(target.as_ref(), &spec()).unwrap_err();
     assert_eq!(error.kind, TargetErrorKind::Data);
     assert!(error.message.contains("dyno_scan_2") && !error.hint.is_empty(), "{error}");
-    assert_eq!(target.survey().unwrap(), DataState::Empty);
+    assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
 }
 
 #[test]
@@ -291,9 +306,9 @@ fn unreadable_metadata_is_refused() {
         plain_connection(&file(&folder)).execute_batch(ddl).unwrap();
         let target = open(&url(&file(&folder), ""));
         for error in [
-            target.survey().unwrap_err(),
+            target.block_data().unwrap().survey().unwrap_err(),
             load(target.as_ref(), &spec()).unwrap_err(),
-            target.drop_all().unwrap_err(),
+            target.block_data().unwrap().drop_all().unwrap_err(),
         ] {
             assert_eq!(error.kind, TargetErrorKind::Data, "{error}");
         }
@@ -305,15 +320,18 @@ fn file_with_other_page_size_is_refused_before_any_drop() {
     let folder = folder();
     plain_connection(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
     let target = open(&url(&file(&folder), ""));
-    assert_eq!(target.block_size(None).unwrap(), Bytes(8192));
-    let error = target.block_size(Some(Bytes(4096))).unwrap_err();
+    assert_eq!(target.block_data().unwrap().block_size(None).unwrap(), Bytes(8192));
+    let error = target.block_data().unwrap().block_size(Some(Bytes(4096))).unwrap_err();
     assert!(error.message.contains("8192") && error.hint.contains("8192"), "{error} {}", error.hint);
     assert_eq!(load(target.as_ref(), &spec()).unwrap_err().kind, TargetErrorKind::Data);
     let fitting = DataSpec { block_size: 8192, ..spec() };
     load(target.as_ref(), &fitting).unwrap();
-    let error = target.load(&spec(), &options(true), &Silent, &Cancel::default()).unwrap_err();
+    let error =
+        target.block_data().unwrap().load(&spec(), &options(true), &Silent, &Cancel::default()).unwrap_err();
     assert!(error.message.contains("8192"), "{error}");
-    assert!(matches!(target.survey().unwrap(), DataState::Loaded { spec, .. } if spec == fitting));
+    assert!(
+        matches!(target.block_data().unwrap().survey().unwrap(), DataState::Loaded { spec, .. } if spec == fitting)
+    );
 }
 
 #[test]
@@ -321,7 +339,9 @@ fn file_that_is_not_a_database_is_refused() {
     let folder = folder();
     std::fs::write(file(&folder), vec![b'x'; 10_000]).unwrap();
     let target = open(&url(&file(&folder), ""));
-    for error in [target.survey().unwrap_err(), load(target.as_ref(), &spec()).unwrap_err()] {
+    for error in
+        [target.block_data().unwrap().survey().unwrap_err(), load(target.as_ref(), &spec()).unwrap_err()]
+    {
         assert_eq!(error.kind, TargetErrorKind::Unreachable);
         assert!(error.message.contains("dyno.db"), "{error}");
     }

@@ -9,7 +9,8 @@ use super::{proved, scratch, wrong};
 pub(super) fn dropped(target: &dyn Target, foreign: &[DropItem]) -> Vec<AcceptanceFinding> {
     let drop_all = || -> Result<_, TargetError> {
         scratch::remove(target)?;
-        Ok((target.drop_all()?.len(), target.survey()?, target.foreign()?))
+        let data = target.block_data()?;
+        Ok((data.drop_all()?.len(), data.survey()?, data.foreign()?))
     };
     let (items, state, left) = match drop_all() {
         Ok(found) => found,

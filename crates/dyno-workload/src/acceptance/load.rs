@@ -83,7 +83,7 @@ fn break_off(
         }
     }
     let total = spec.total_rows();
-    Ok(match scope.target.survey()? {
+    Ok(match scope.target.block_data()?.survey()? {
         DataState::Partial { rows, spec: there, .. } if rows < total && there == *spec => {
             let words = format!("the load was interrupted, and {rows} of {total} rows are stored");
             findings.push(proved("break-off", words).figure("rows", rows as i64));
@@ -160,5 +160,5 @@ fn load(
     let parallel = target.capabilities().load_parallel_max.min(2);
     let options =
         LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
-    target.load(spec, &options, progress, cancel)
+    target.block_data()?.load(spec, &options, progress, cancel)
 }

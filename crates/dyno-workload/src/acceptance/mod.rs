@@ -120,7 +120,7 @@ pub fn accept(scope: &AcceptanceScope<'_>) -> Result<AcceptanceOutcome, TargetEr
     conformance::require_empty(scope.target, "the acceptance")?;
     scratch::require_free(scope.target)?;
     let spec = conformance::spec(scope.target, scope.plan.data.block_size)?;
-    let foreign = scope.target.foreign()?;
+    let foreign = scope.target.block_data()?.foreign()?;
     let mut steps: Vec<AcceptanceStep> = Vec::new();
     for (number, AcceptanceStage { name, title, needs_data, act }) in (1..).zip(&STEPS) {
         if scope.cancel.is_cancelled() {

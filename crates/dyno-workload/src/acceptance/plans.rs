@@ -31,7 +31,7 @@ pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
         run_stamp: 1,
         session: 0,
     };
-    let statements = target.blocks(&blocks, Commit::Wait)?.statements;
+    let statements = target.block_data()?.blocks(&blocks, Commit::Wait)?.statements;
     let of_kind = |kind: BlockStatementKind| statements.iter().find(|statement| statement.kind == kind);
     let mut findings = Vec::new();
     for kind in [

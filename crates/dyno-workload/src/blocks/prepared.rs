@@ -43,14 +43,15 @@ impl PreparedBlockStatements {
         drive: DriveMode,
         commit: Commit,
     ) -> Result<Self, TargetError> {
-        let BlocksSql { column_bytes, pad_bytes, statements } = target.blocks(blocks, commit)?;
+        let data = target.block_data()?;
+        let BlocksSql { column_bytes, pad_bytes, statements } = data.blocks(blocks, commit)?;
         let mut all: Vec<(BlockOpSchema, BlocksStatement)> =
             statements.into_iter().map(|statement| (BlockOpSchema::Own, statement)).collect();
         if blocks.uses_hot_schema() {
             let mut first_blocks = blocks.clone();
             // A session's own rows are in its own schema.
             (first_blocks.schema, first_blocks.extra.churn) = (1, false);
-            all.extend(target.blocks(&first_blocks, commit)?.statements.into_iter().map(|mut statement| {
+            all.extend(data.blocks(&first_blocks, commit)?.statements.into_iter().map(|mut statement| {
                 statement.statement.name.push_str("_first");
                 (BlockOpSchema::First, statement)
             }));

@@ -1,7 +1,7 @@
 //! Checks what counters, row versions and wait events report about the executed work.
 
 use dyno_engine::advice::advice;
-use dyno_engine::{Target, TargetError, TargetErrorKind};
+use dyno_engine::{RowVersion, Target, TargetError, TargetErrorKind};
 use dyno_plan::DataSpec;
 use dyno_record::{Advice, Counter, CounterReading, Counters, MarkKind, Severity, Snapshot};
 
@@ -81,7 +81,8 @@ pub(super) fn counted(
 /// Checks that the version numbers in rows agree with the updates; `None` if the engine reports none.
 pub(super) fn versions(target: &dyn Target, spec: &DataSpec, work: AcknowledgedWork) -> Option<Advice> {
     let mut sum = 0u64;
-    match target.versions(spec, &mut |row| sum += u64::try_from(row.version).unwrap_or(0)) {
+    let mut add = |row: &RowVersion<'_>| sum += u64::try_from(row.version).unwrap_or(0);
+    match target.durability_proof().and_then(|proof| proof.versions(spec, &mut add)) {
         Ok(()) if sum == work.rows_updated => Some(passed(
             "versions",
             format!("the tables contain {sum} row updates, equal to the acknowledged ones"),

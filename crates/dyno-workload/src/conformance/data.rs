@@ -16,7 +16,7 @@ pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, T
     let parallel = target.capabilities().load_parallel_max.min(2);
     let options =
         LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
-    target.load(spec, &options, &Silent, &Cancel::default())
+    target.block_data()?.load(spec, &options, &Silent, &Cancel::default())
 }
 
 pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
@@ -33,7 +33,7 @@ pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, Tar
 
 pub(crate) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
     let again = load(target, spec)?.already;
-    target.spot_check(spec, 7)?;
+    target.block_data()?.spot_check(spec, 7)?;
     Ok(if again {
         passed("recognise", "the data is recognized, and a sample of it matches what was loaded".to_owned())
     } else {
@@ -54,10 +54,11 @@ pub(crate) fn check_leftover_rows(
         work.note(op, outcome.rows);
     }
     session.close();
-    let counted = target.leftover_rows(spec)?;
-    let removed = target.delete_leftover_rows(spec)?;
-    let after = target.leftover_rows(spec)?;
-    target.spot_check(spec, 11)?;
+    let data = target.block_data()?;
+    let counted = data.leftover_rows(spec)?;
+    let removed = data.delete_leftover_rows(spec)?;
+    let after = data.leftover_rows(spec)?;
+    data.spot_check(spec, 11)?;
     let words = format!("leftover rows: {counted} of {OPS} found, {removed} removed, {after} remaining");
     Ok(if (counted, removed, after) == (OPS, OPS, 0) {
         passed("left", words)
@@ -73,7 +74,7 @@ pub(crate) fn growth(
     spec: &DataSpec,
     work: &mut AcknowledgedWork,
 ) -> Result<Option<Advice>, TargetError> {
-    if target.leftover_row_blocks(spec)?.is_none() {
+    if target.block_data()?.leftover_row_blocks(spec)?.is_none() {
         return Ok(None);
     }
     let mut session = session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite)?;
@@ -83,7 +84,7 @@ pub(crate) fn growth(
             let op = BlockOp::Insert { key: ROWS + 1 + number, number: OPS * (2 + round) + number };
             work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
         }
-        let places = target.leftover_row_blocks(spec)?.unwrap_or_default();
+        let places = target.block_data()?.leftover_row_blocks(spec)?.unwrap_or_default();
         let distinct_places: BTreeSet<String> = places.iter().cloned().collect();
         shared += places.len() - distinct_places.len();
         all.extend(distinct_places);
@@ -118,7 +119,7 @@ fn grown(blocks: u64, shared: u64) -> Advice {
 }
 
 pub(crate) fn dropped(target: &dyn Target) -> Advice {
-    let outcome = target.drop_all().and_then(|items| Ok((items.len(), target.survey()?)));
+    let outcome = target.block_data().and_then(|data| Ok((data.drop_all()?.len(), data.survey()?)));
     match outcome {
         Ok((items, DataState::Empty)) => {
             passed("drop", format!("{items} objects were removed, and nothing is left"))

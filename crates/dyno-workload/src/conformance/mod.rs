@@ -124,7 +124,7 @@ pub fn check(
 
 /// Fails if `target` contains data of Dyno; `subject` names the caller in the message.
 pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), TargetError> {
-    match target.survey()? {
+    match target.block_data()?.survey()? {
         DataState::Empty => Ok(()),
         DataState::Partial { .. } | DataState::Loaded { .. } => {
             let message = format!(
@@ -142,7 +142,7 @@ pub(crate) fn spec(target: &dyn Target, wish: Option<Bytes>) -> Result<DataSpec,
         schemas: 2,
         rows: ROWS,
         scan_rows: ROWS,
-        block_size: target.block_size(wish)?.0,
+        block_size: target.block_data()?.block_size(wish)?.0,
         compressible: 0,
         seed: 42,
         secondary: true,
