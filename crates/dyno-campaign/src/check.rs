@@ -204,7 +204,11 @@ fn check_data(ctx: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>) 
     let spec = match data::spec(plan, target) {
         Ok(spec) => spec,
         Err(error) => {
-            return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));
+            let way_out = match error.hint() {
+                "" => "change data.* in the plan".to_owned(),
+                hint => hint.to_owned(),
+            };
+            return Ok(advice("data", Severity::Fail, error.to_string(), way_out));
         }
     };
     ctx.emit(CampaignEvent::LookingAtData);

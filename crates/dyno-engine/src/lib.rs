@@ -24,6 +24,7 @@ pub mod blocks;
 pub mod bounded_query;
 pub mod chunks;
 pub mod clock;
+pub mod compatibility;
 pub mod data;
 pub mod database_report;
 mod dialect;

@@ -3,7 +3,7 @@
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::connect::PostgresConnectConfig;
 use super::identity::block::{block_size, chosen_block_size};
@@ -12,7 +12,8 @@ use super::ops::{self, InferredTypes, PostgresSession};
 use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
 use super::wire::PostgresConnection;
-use super::{counters, executed_statements, identity, layout, lock, sampler};
+use super::{compatibility, counters, executed_statements, identity, layout, lock, sampler};
+use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
@@ -39,6 +40,8 @@ pub(super) struct PostgresTarget {
     pool: Option<Arc<PostgresPool>>,
     /// Parameter types that the server has inferred.
     inferred: InferredTypes,
+    /// The server's version and profile, once asked, if it is not PostgreSQL.
+    recognized: OnceLock<Option<(String, &'static CompatibilityProfile)>>,
 }
 
 impl PostgresTarget {
@@ -51,6 +54,7 @@ impl PostgresTarget {
             config,
             pool: None,
             inferred: InferredTypes::default(),
+            recognized: OnceLock::new(),
         })
     }
 
@@ -70,7 +74,38 @@ impl PostgresTarget {
             config,
             pool: Some(Arc::new(pool)),
             inferred: InferredTypes::default(),
+            recognized: OnceLock::new(),
         })
+    }
+
+    /// The server's version and profile; absent for PostgreSQL.
+    fn recognized(&self) -> Result<&Option<(String, &'static CompatibilityProfile)>, TargetError> {
+        if let Some(known) = self.recognized.get() {
+            return Ok(known);
+        }
+        let mut connection = PostgresConnection::open(&self.config, "dyno check")?;
+        let known = compatibility::recognize(&mut connection)?;
+        connection.close();
+        Ok(self.recognized.get_or_init(|| known))
+    }
+
+    /// The server's version and profile if it has only PostgreSQL's protocol and SQL.
+    fn only_sql(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
+        let known = self.recognized()?.as_ref().map(|(version, profile)| (version.as_str(), *profile));
+        Ok(known.filter(|(_, profile)| profile.only_sql_because().is_some()))
+    }
+
+    /// Refuses `what` if the server has only PostgreSQL's protocol and SQL.
+    fn require_postgres(&self, what: &str) -> Result<(), TargetError> {
+        self.only_sql()?.map_or(Ok(()), |(_, profile)| Err(profile.refuse(what)))
+    }
+
+    /// A connection for a script, without time limits where the server has PostgreSQL's.
+    fn script_connection(&self) -> Result<PostgresConnection, TargetError> {
+        match self.only_sql()? {
+            Some(_) => PostgresConnection::open(&self.config, "dyno script"),
+            None => open_unlimited(&self.config, "dyno script", ""),
+        }
     }
 
     /// Opens a connection for one question and returns the answer.
@@ -107,7 +142,13 @@ impl Target for PostgresTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        let mut identity = self.ask(identity::identify)?;
+        let mut identity = match self.only_sql()? {
+            Some((version, profile)) => profile.identity(version),
+            None => self.ask(identity::identify)?,
+        };
+        if let Some((_, profile)) = self.recognized()? {
+            profile.product.clone_into(&mut identity.product);
+        }
         if self.is_filled_in {
             identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
         }
@@ -118,9 +159,14 @@ impl Target for PostgresTarget {
     }
 
     fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| {
+        if let Some((version, profile)) = self.only_sql()? {
+            return Ok(profile.advice(version));
+        }
+        let mut advice = self.ask(|connection| {
             identity::preflight(connection, &self.config, self.pool.as_deref(), plan, needs)
-        })
+        })?;
+        advice.extend(self.recognized()?.as_ref().map(|(_, profile)| profile.note()));
+        Ok(advice)
     }
 
     fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
@@ -133,22 +179,30 @@ impl Target for PostgresTarget {
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
-        lock::take(&self.config, holder, claim, &self.url())
+        match self.only_sql()? {
+            Some((_, profile)) => Ok(Lock::impossible(format!(
+                "{} has no locks that Dyno could use: it cannot lock other dynos out of {}",
+                profile.product,
+                self.url()
+            ))),
+            None => lock::take(&self.config, holder, claim, &self.url()),
+        }
     }
 
     fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.ask(identity::reads_only)
+        self.only_sql()?.map_or_else(|| self.ask(identity::reads_only), |_| Ok(None))
     }
 
     fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
-        self.ask(identity::instance).map(Some)
+        self.only_sql()?.map_or_else(|| self.ask(identity::instance).map(Some), |_| Ok(None))
     }
 
     fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
-        self.ask(sampler::stuck)
+        self.only_sql()?.map_or_else(|| self.ask(sampler::stuck), |_| Ok(None))
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
+        self.require_postgres("reading its statements")?;
         self.ask(|connection| executed_statements::seen(connection, request))
     }
 
@@ -165,7 +219,10 @@ impl Target for PostgresTarget {
             mark: |number| format!("${number}"),
             from_nothing: "",
             bytes_length: "octet_length",
-            snapshot: &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+            snapshot: match self.recognized.get() {
+                Some(Some((_, profile))) if profile.only_sql_because().is_some() => &["BEGIN"],
+                _ => &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+            },
             call: None,
             prefix: "dyno.",
         }
@@ -174,7 +231,11 @@ impl Target for PostgresTarget {
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         Ok(Box::new(match &self.pool {
             Some(pool) => PostgresSession::open_through(pool, setup, &self.inferred)?,
-            None => PostgresSession::open(&self.config, setup, &self.inferred)?,
+            None => {
+                let mut config = self.config.clone();
+                config.only_sql = self.only_sql()?.is_some();
+                PostgresSession::open(&config, setup, &self.inferred)?
+            }
         }))
     }
 
@@ -187,19 +248,28 @@ impl Target for PostgresTarget {
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::PostgresObserver::open(&self.config, self.pool.clone(), spec, names)?))
+        if let Some((_, profile)) = self.only_sql()? {
+            return Ok(profile.observer());
+        }
+        let profile = self.recognized()?.as_ref().map(|(_, profile)| *profile);
+        let pool = self.pool.clone();
+        Ok(Box::new(counters::PostgresObserver::open(&self.config, pool, spec, names, profile)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        self.require_postgres("sampling waits")?;
         Ok(Box::new(sampler::PostgresSampler::open(&self.config)?))
     }
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
+        self.require_postgres("watching it")?;
+        let profile = self.recognized()?.as_ref().map(|(_, profile)| *profile);
         let observer = counters::PostgresObserver::open(
             &self.config,
             None,
             &DataSpec::none(Bytes(0)),
             &BTreeSet::new(),
+            profile,
         )?;
         let sampler = sampler::PostgresSampler::open_for_all(&self.config);
         Ok(PassiveObserver {
@@ -209,11 +279,11 @@ impl Target for PostgresTarget {
     }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
-        self.ask(block_size)
+        self.only_sql()?.map_or_else(|| self.ask(block_size), |_| Ok(Bytes(0)))
     }
 
     fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
+        let mut connection = self.script_connection()?;
         for sql in statements {
             on_rows(connection.simple(sql)?)?;
         }
@@ -230,25 +300,28 @@ impl Target for PostgresTarget {
     }
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
+        let mut connection = self.script_connection()?;
         let items = layout::filler::find(&mut connection, kind, names)?;
         connection.close();
         Ok(items)
     }
 
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
+        self.only_sql()?.map_or_else(|| self.ask(identity::life).map(Some), |_| Ok(None))
     }
 
     fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        self.require_postgres("test data of one row per block")?;
         Ok(self)
     }
 
     fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
+        self.require_postgres("loading described tables")?;
         Ok(self)
     }
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        self.require_postgres("a proof of durability")?;
         Ok(self)
     }
 }

@@ -17,6 +17,7 @@ use super::shape::PostgresWatchedObjects;
 use super::source::PostgresCounterSource;
 use super::sources::{ROLE_SETTINGS, sources, statement};
 use super::{OBSERVER_SETTINGS, flush_sql};
+use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// The source of settings, and the row with the time when the server loaded them.
@@ -40,6 +41,8 @@ pub(crate) struct PostgresObserver {
     on_test_tables: bool,
     /// The pool of the sessions, and the pool's own transactions before this observer.
     pool: Option<(Arc<PostgresPool>, u64)>,
+    /// The profile of a server that is not PostgreSQL itself.
+    profile: Option<&'static CompatibilityProfile>,
 }
 
 impl PostgresObserver {
@@ -49,6 +52,7 @@ impl PostgresObserver {
         pool: Option<Arc<PostgresPool>>,
         spec: &DataSpec,
         names: &BTreeSet<String>,
+        profile: Option<&'static CompatibilityProfile>,
     ) -> Result<Self, TargetError> {
         let mut connection = PostgresConnection::open(config, "dyno observer")?;
         connection.simple(OBSERVER_SETTINGS)?;
@@ -68,6 +72,7 @@ impl PostgresObserver {
             commits,
             on_test_tables: !spec.is_none(),
             pool,
+            profile,
         };
         observer.probe()?;
         Ok(observer)
@@ -176,6 +181,9 @@ impl Observer for PostgresObserver {
         fill(&mut snapshot, &facts);
         self.foreign_activity.fill(&mut snapshot);
         self.reads.fill(&mut snapshot, facts.block_size());
+        if let Some(profile) = self.profile {
+            profile.withhold(&mut snapshot);
+        }
         Ok(snapshot)
     }
 

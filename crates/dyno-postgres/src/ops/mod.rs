@@ -81,6 +81,12 @@ const READ_ONLY: (&str, &str) = ("default_transaction_read_only", "on");
 /// The SQLSTATE for a write in a read-only transaction.
 const READ_ONLY_TRANSACTION: &str = "25006";
 
+/// The settings of a session on a server that has only PostgreSQL's protocol and SQL.
+fn only_sql_settings(setup: &SessionSetup) -> String {
+    let settings = commit_setting(setup.commit).into_iter().chain(setup.read_only.then_some(READ_ONLY));
+    settings.map(|(name, value)| format!("SET {name} = {value}; ")).chain(["SELECT 1".to_owned()]).collect()
+}
+
 /// The statement that makes the settings, including those of the block workload for its own statements, and
 /// returns the process that serves this connection.
 fn settings_sql(connection: &PostgresConnection, setup: &SessionSetup) -> String {

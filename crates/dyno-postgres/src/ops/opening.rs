@@ -2,7 +2,7 @@
 
 use super::inferred::{InferredTypes, Oids, is_type_error};
 use super::slice;
-use super::{settings_sql, statements};
+use super::{only_sql_settings, settings_sql, statements};
 use crate::connect::PostgresConnectConfig;
 use crate::pool::{POOLED_NAME, PostgresPoolerStatements};
 use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError, TextRow, message};
@@ -70,8 +70,12 @@ pub(super) fn prepare(
         return prepare_through(config, setup, types, statements, breaker);
     }
     let mut connection = PostgresConnection::open_guarded(config, &name_of(setup), breaker)?;
-    let rows = connection.simple(&settings_sql(&connection, setup))?;
-    refuse_pooler(&connection, rows.last())?;
+    if config.only_sql {
+        connection.simple(&only_sql_settings(setup))?;
+    } else {
+        let rows = connection.simple(&settings_sql(&connection, setup))?;
+        refuse_pooler(&connection, rows.last())?;
+    }
     statements::prepare(&mut connection, setup, types, false);
     if let Some(blocks) = blocks_in_loops(setup) {
         let (out, calls) = (&mut connection.line.out, || SliceProcedure::of(blocks.extra));
