@@ -5,10 +5,13 @@
 //! that it cannot fill are refused. Profiles follow the products' documentation; none of the products named in
 //! [`CompatibilityExtent::Sql`] reports counters that Dyno could compare with its own.
 
+use std::sync::OnceLock;
+
 use dyno_record::{Advice, Counter, CountingRules, Identity, ServerProcesses, Snapshot};
 
 use crate::advice::{note, ok};
 use crate::error::TargetError;
+use crate::lock::Lock;
 use crate::observer::{Counting, Observer};
 
 /// A product that speaks the protocol of another one.
@@ -100,6 +103,14 @@ impl CompatibilityProfile {
         note("compatibility", format!("{}: {found}", self.product), way_out)
     }
 
+    /// The lock of a server without locks that Dyno could use; `url` names it in the caveat.
+    pub fn no_lock(&self, url: &str) -> Lock {
+        let product = self.product;
+        Lock::impossible(format!(
+            "{product} has no locks that Dyno could use: it cannot lock other dynos out of {url}"
+        ))
+    }
+
     /// An observer of a server whose counters cannot be compared with anything: all are absent.
     pub fn observer(&self) -> Box<dyn Observer> {
         Box::new(AbsentCounters(self.only_sql_because().unwrap_or_default()))
@@ -110,6 +121,36 @@ impl CompatibilityProfile {
         let reason = self.only_sql_because().unwrap_or_else(|| self.product.to_owned());
         TargetError::unsupported(format!("{what} is not possible: {reason}"))
             .hint("run a workload of SQL statements; `dyno init --workload shop` creates an example")
+    }
+}
+
+/// Which product a target is, asked once.
+#[derive(Debug, Default)]
+pub struct RecognizedProduct(OnceLock<Option<(String, &'static CompatibilityProfile)>>);
+
+impl RecognizedProduct {
+    /// The server's version and profile, from `ask` the first time; absent for the original.
+    ///
+    /// # Errors
+    /// The errors of `ask`.
+    pub fn profile(
+        &self,
+        ask: impl FnOnce() -> Result<Option<(String, &'static CompatibilityProfile)>, TargetError>,
+    ) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
+        let known = match self.0.get() {
+            Some(known) => known,
+            None => {
+                let answer = ask()?;
+                self.0.get_or_init(|| answer)
+            }
+        };
+        Ok(known.as_ref().map(|(version, profile)| (version.as_str(), *profile)))
+    }
+
+    /// Whether the product is known by now, and only protocol and SQL are compatible.
+    pub fn is_only_sql(&self) -> bool {
+        let known = self.0.get().and_then(Option::as_ref);
+        known.is_some_and(|(_, profile)| profile.only_sql_because().is_some())
     }
 }
 

@@ -3,9 +3,10 @@
 //! `connect` and `wire` implement the protocol. `layout` creates and removes the data. `ops` is the hot path.
 //! `counters` reads cumulative statistics. `identity` describes the server and reports what would falsify a
 //! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `stuck`
-//! reports why sessions do not end.
+//! reports why sessions do not end. `compatibility` knows the products that only speak the protocol.
 
 mod blockers;
+mod compatibility;
 pub mod connect;
 mod counters;
 mod executed_statements;

@@ -9,7 +9,10 @@ use super::connect::MySqlConnectConfig;
 use super::ops::{self, MySqlSession};
 use super::own_connections::{SharedSessionRegistry, lock_registry};
 use super::wire::MySqlConnection;
-use super::{counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler};
+use super::{
+    compatibility, counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler,
+};
+use dyno_engine::compatibility::{CompatibilityProfile, RecognizedProduct};
 use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
@@ -36,6 +39,8 @@ pub(super) struct MySqlTarget {
     /// The connections of the sessions and what they have done. Observer and sampler use it to recognize
     /// their own sessions.
     sessions: SharedSessionRegistry,
+    /// Which product the server is.
+    product: RecognizedProduct,
 }
 
 impl MySqlTarget {
@@ -43,7 +48,40 @@ impl MySqlTarget {
         let config = MySqlConnectConfig::from_url(url, options)?;
         let effective = config.effective_url(url);
         let is_filled_in = effective != *url;
-        Ok(Self { url: effective, is_filled_in, config, sessions: SharedSessionRegistry::default() })
+        Ok(Self {
+            url: effective,
+            is_filled_in,
+            config,
+            sessions: SharedSessionRegistry::default(),
+            product: RecognizedProduct::default(),
+        })
+    }
+
+    /// The server's version and profile; absent for MySQL and MariaDB.
+    fn profile(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
+        self.product.profile(|| {
+            let mut connection = MySqlConnection::open(&self.config, "dyno check")?;
+            let known = compatibility::recognize(&mut connection)?;
+            connection.close();
+            Ok(known)
+        })
+    }
+
+    /// The server's version and profile if it has only MySQL's protocol and SQL.
+    fn only_sql(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
+        Ok(self.profile()?.filter(|(_, profile)| profile.only_sql_because().is_some()))
+    }
+
+    /// How to connect, now that the product is known.
+    fn server_config(&self) -> Result<MySqlConnectConfig, TargetError> {
+        let mut config = self.config.clone();
+        config.only_sql = self.only_sql()?.is_some();
+        Ok(config)
+    }
+
+    /// Refuses `what` if the server has only MySQL's protocol and SQL.
+    fn require_mysql(&self, what: &str) -> Result<(), TargetError> {
+        self.only_sql()?.map_or(Ok(()), |(_, profile)| Err(profile.refuse(what)))
     }
 
     /// Opens a connection for one question and returns the answer.
@@ -51,7 +89,7 @@ impl MySqlTarget {
         &self,
         question: impl FnOnce(&mut MySqlConnection) -> Result<T, TargetError>,
     ) -> Result<T, TargetError> {
-        let mut connection = MySqlConnection::open(&self.config, "dyno check")?;
+        let mut connection = MySqlConnection::open(&self.server_config()?, "dyno check")?;
         layout::settle(&mut connection)?;
         let answer = question(&mut connection)?;
         connection.close();
@@ -80,7 +118,13 @@ impl Target for MySqlTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        let mut identity = self.ask(identity::identify)?;
+        let mut identity = match self.only_sql()? {
+            Some((version, profile)) => profile.identity(version),
+            None => self.ask(identity::identify)?,
+        };
+        if let Some((_, profile)) = self.profile()? {
+            profile.product.clone_into(&mut identity.product);
+        }
         if self.is_filled_in {
             identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
         }
@@ -88,30 +132,42 @@ impl Target for MySqlTarget {
     }
 
     fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| identity::preflight(connection, &self.config, plan, needs))
+        if let Some((version, profile)) = self.only_sql()? {
+            return Ok(profile.advice(version));
+        }
+        let mut advice = self.ask(|connection| identity::preflight(connection, &self.config, plan, needs))?;
+        advice.extend(self.profile()?.map(|(_, profile)| profile.note()));
+        Ok(advice)
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
-        lock::take(&self.config, holder, claim, &self.url())
+        match self.only_sql()? {
+            Some((_, profile)) => Ok(profile.no_lock(&self.url())),
+            None => lock::take(&self.config, holder, claim, &self.url()),
+        }
     }
 
     fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.ask(identity::reads_only)
+        self.only_sql()?.map_or_else(|| self.ask(identity::reads_only), |_| Ok(None))
     }
 
     fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
-        self.ask(identity::instance).map(Some)
+        self.only_sql()?.map_or_else(|| self.ask(identity::instance).map(Some), |_| Ok(None))
     }
 
     fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
-        self.ask(identity::statement_limit)
+        self.only_sql()?.map_or_else(|| self.ask(identity::statement_limit), |_| Ok(None))
     }
 
     fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
+        if self.only_sql()?.is_some() {
+            return Ok(None);
+        }
         self.ask(|connection| hang_reasons::ask(connection, &self.sessions))
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
+        self.require_mysql("reading its statements")?;
         self.ask(|connection| executed_statements::seen(connection, request))
     }
 
@@ -124,17 +180,20 @@ impl Target for MySqlTarget {
             mark: |_| "?".to_owned(),
             from_nothing: "",
             bytes_length: "octet_length",
-            snapshot: &[
-                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-            ],
+            snapshot: match self.product.is_only_sql() {
+                true => &["START TRANSACTION"],
+                false => &[
+                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+                    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+                ],
+            },
             call: None,
             prefix: "dyno_",
         }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(MySqlSession::open(&self.config, setup, self.sessions.clone())?))
+        Ok(Box::new(MySqlSession::open(&self.server_config()?, setup, self.sessions.clone())?))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
@@ -146,26 +205,31 @@ impl Target for MySqlTarget {
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MySqlObserver::open(&self.config, spec, names, self.sessions.clone())?))
+        if let Some((_, profile)) = self.only_sql()? {
+            return Ok(profile.observer());
+        }
+        let (profile, sessions) = (self.profile()?.map(|(_, profile)| profile), self.sessions.clone());
+        Ok(Box::new(counters::MySqlObserver::open(&self.config, spec, names, sessions, profile)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        self.require_mysql("sampling waits")?;
         Ok(Box::new(sampler::MySqlSampler::open(&self.config, self.sessions.clone())?))
     }
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
+        self.require_mysql("watching it")?;
         let no_data = DataSpec::none(Bytes(0));
-        let observer =
-            counters::MySqlObserver::open(&self.config, &no_data, &BTreeSet::new(), self.sessions.clone())?;
+        let observer = self.observer(&no_data)?;
         let sampler = sampler::MySqlSampler::open_for_all(&self.config, self.sessions.clone());
-        Ok(PassiveObserver {
-            observer: Box::new(observer),
-            sampler: sampler.map(|sampler| Box::new(sampler) as _),
-        })
+        Ok(PassiveObserver { observer, sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
-        self.ask(layout::page_size).map(Bytes)
+        match self.only_sql()? {
+            Some(_) => Ok(Bytes(0)),
+            None => self.ask(layout::page_size).map(Bytes),
+        }
     }
 
     fn table_words(&self) -> TableWords {
@@ -173,7 +237,7 @@ impl Target for MySqlTarget {
     }
 
     fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
-        self.ask(layout::required_key)
+        self.only_sql()?.map_or_else(|| self.ask(layout::required_key), |_| Ok(None))
     }
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
@@ -181,7 +245,7 @@ impl Target for MySqlTarget {
     }
 
     fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        let mut connection = MySqlConnection::open(&self.config, "dyno script")?;
+        let mut connection = MySqlConnection::open(&self.server_config()?, "dyno script")?;
         layout::settle_script(&mut connection)?;
         for sql in statements {
             on_rows(connection.simple(sql)?)?;
@@ -199,10 +263,11 @@ impl Target for MySqlTarget {
     }
 
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
+        self.only_sql()?.map_or_else(|| self.ask(identity::life).map(Some), |_| Ok(None))
     }
 
     fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
+        self.require_mysql("test data of one row per block")?;
         Ok(self)
     }
 
@@ -211,6 +276,7 @@ impl Target for MySqlTarget {
     }
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
+        self.require_mysql("a proof of durability")?;
         Ok(self)
     }
 }
@@ -267,7 +333,7 @@ impl BlockData for MySqlTarget {
 
 impl BulkLoad for MySqlTarget {
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
-        layout::filler::open(&self.config)
+        layout::filler::open(&self.server_config()?)
     }
 }
 

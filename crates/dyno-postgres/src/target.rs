@@ -3,7 +3,7 @@
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::connect::PostgresConnectConfig;
 use super::identity::block::{block_size, chosen_block_size};
@@ -13,7 +13,7 @@ use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
 use super::wire::PostgresConnection;
 use super::{compatibility, counters, executed_statements, identity, layout, lock, sampler};
-use dyno_engine::compatibility::CompatibilityProfile;
+use dyno_engine::compatibility::{CompatibilityProfile, RecognizedProduct};
 use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
@@ -40,8 +40,8 @@ pub(super) struct PostgresTarget {
     pool: Option<Arc<PostgresPool>>,
     /// Parameter types that the server has inferred.
     inferred: InferredTypes,
-    /// The server's version and profile, once asked, if it is not PostgreSQL.
-    recognized: OnceLock<Option<(String, &'static CompatibilityProfile)>>,
+    /// Which product the server is.
+    product: RecognizedProduct,
 }
 
 impl PostgresTarget {
@@ -54,7 +54,7 @@ impl PostgresTarget {
             config,
             pool: None,
             inferred: InferredTypes::default(),
-            recognized: OnceLock::new(),
+            product: RecognizedProduct::default(),
         })
     }
 
@@ -74,25 +74,23 @@ impl PostgresTarget {
             config,
             pool: Some(Arc::new(pool)),
             inferred: InferredTypes::default(),
-            recognized: OnceLock::new(),
+            product: RecognizedProduct::default(),
         })
     }
 
     /// The server's version and profile; absent for PostgreSQL.
-    fn recognized(&self) -> Result<&Option<(String, &'static CompatibilityProfile)>, TargetError> {
-        if let Some(known) = self.recognized.get() {
-            return Ok(known);
-        }
-        let mut connection = PostgresConnection::open(&self.config, "dyno check")?;
-        let known = compatibility::recognize(&mut connection)?;
-        connection.close();
-        Ok(self.recognized.get_or_init(|| known))
+    fn profile(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
+        self.product.profile(|| {
+            let mut connection = PostgresConnection::open(&self.config, "dyno check")?;
+            let known = compatibility::recognize(&mut connection)?;
+            connection.close();
+            Ok(known)
+        })
     }
 
     /// The server's version and profile if it has only PostgreSQL's protocol and SQL.
     fn only_sql(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
-        let known = self.recognized()?.as_ref().map(|(version, profile)| (version.as_str(), *profile));
-        Ok(known.filter(|(_, profile)| profile.only_sql_because().is_some()))
+        Ok(self.profile()?.filter(|(_, profile)| profile.only_sql_because().is_some()))
     }
 
     /// Refuses `what` if the server has only PostgreSQL's protocol and SQL.
@@ -146,7 +144,7 @@ impl Target for PostgresTarget {
             Some((version, profile)) => profile.identity(version),
             None => self.ask(identity::identify)?,
         };
-        if let Some((_, profile)) = self.recognized()? {
+        if let Some((_, profile)) = self.profile()? {
             profile.product.clone_into(&mut identity.product);
         }
         if self.is_filled_in {
@@ -165,7 +163,7 @@ impl Target for PostgresTarget {
         let mut advice = self.ask(|connection| {
             identity::preflight(connection, &self.config, self.pool.as_deref(), plan, needs)
         })?;
-        advice.extend(self.recognized()?.as_ref().map(|(_, profile)| profile.note()));
+        advice.extend(self.profile()?.map(|(_, profile)| profile.note()));
         Ok(advice)
     }
 
@@ -180,11 +178,7 @@ impl Target for PostgresTarget {
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         match self.only_sql()? {
-            Some((_, profile)) => Ok(Lock::impossible(format!(
-                "{} has no locks that Dyno could use: it cannot lock other dynos out of {}",
-                profile.product,
-                self.url()
-            ))),
+            Some((_, profile)) => Ok(profile.no_lock(&self.url())),
             None => lock::take(&self.config, holder, claim, &self.url()),
         }
     }
@@ -219,9 +213,9 @@ impl Target for PostgresTarget {
             mark: |number| format!("${number}"),
             from_nothing: "",
             bytes_length: "octet_length",
-            snapshot: match self.recognized.get() {
-                Some(Some((_, profile))) if profile.only_sql_because().is_some() => &["BEGIN"],
-                _ => &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+            snapshot: match self.product.is_only_sql() {
+                true => &["BEGIN"],
+                false => &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
             },
             call: None,
             prefix: "dyno.",
@@ -251,7 +245,7 @@ impl Target for PostgresTarget {
         if let Some((_, profile)) = self.only_sql()? {
             return Ok(profile.observer());
         }
-        let profile = self.recognized()?.as_ref().map(|(_, profile)| *profile);
+        let profile = self.profile()?.map(|(_, profile)| profile);
         let pool = self.pool.clone();
         Ok(Box::new(counters::PostgresObserver::open(&self.config, pool, spec, names, profile)?))
     }
@@ -263,7 +257,7 @@ impl Target for PostgresTarget {
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
         self.require_postgres("watching it")?;
-        let profile = self.recognized()?.as_ref().map(|(_, profile)| *profile);
+        let profile = self.profile()?.map(|(_, profile)| profile);
         let observer = counters::PostgresObserver::open(
             &self.config,
             None,
@@ -316,7 +310,6 @@ impl Target for PostgresTarget {
     }
 
     fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
-        self.require_postgres("loading described tables")?;
         Ok(self)
     }
 

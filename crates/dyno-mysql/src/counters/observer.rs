@@ -18,6 +18,7 @@ use super::sources::{
     ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
     variables_set,
 };
+use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// Reads the counters of one server.
@@ -39,6 +40,8 @@ pub(crate) struct MySqlObserver {
     variables_set: Option<String>,
     /// Transactions of this connection; reading the dictionary's tables counts too.
     commits: u64,
+    /// The profile of a server that is neither MySQL nor MariaDB.
+    profile: Option<&'static CompatibilityProfile>,
 }
 
 impl MySqlObserver {
@@ -49,6 +52,7 @@ impl MySqlObserver {
         spec: &DataSpec,
         names: &BTreeSet<String>,
         sessions: SharedSessionRegistry,
+        profile: Option<&'static CompatibilityProfile>,
     ) -> Result<Self, TargetError> {
         let mut connection = MySqlConnection::open(config, "dyno observer")?;
         settle(&mut connection)?;
@@ -78,6 +82,7 @@ impl MySqlObserver {
             has_read_dictionary: false,
             variables_set,
             commits: 0,
+            profile,
         })
     }
 }
@@ -219,6 +224,9 @@ impl Observer for MySqlObserver {
         }
         if let Some(sessions) = sessions {
             company::fill(&mut snapshot, &facts, sessions, own);
+        }
+        if let Some(profile) = self.profile {
+            profile.withhold(&mut snapshot);
         }
         Ok(snapshot)
     }

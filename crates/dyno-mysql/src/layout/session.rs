@@ -16,6 +16,9 @@ const SETTINGS: &str =
 
 /// Sets up `connection` for loading or for reading metadata.
 pub(crate) fn settle(connection: &mut MySqlConnection) -> Result<(), TargetError> {
+    if connection.only_sql {
+        return Ok(());
+    }
     connection.simple(SETTINGS)?;
     settle_script(connection)?;
     fresh_sizes(connection)
@@ -33,6 +36,9 @@ pub(super) fn fresh_sizes(connection: &mut MySqlConnection) -> Result<(), Target
 /// Sets up `connection` for a user's setup SQL with the server's `sql_mode` and time zone. Each statement
 /// commits, and no time limit of the server ends the connection or a statement.
 pub(crate) fn settle_script(connection: &mut MySqlConnection) -> Result<(), TargetError> {
+    if connection.only_sql {
+        return Ok(());
+    }
     connection.simple(&script_settings(connection.is_mariadb(), connection.version_num())).map(drop)
 }
 

@@ -10,8 +10,11 @@ pub(super) struct PostgresStatementResult {
     pub(super) value: u64,
     /// Whether the first column of the last row is not an integer.
     pub(super) is_odd: bool,
-    /// Number of rows in the command tag.
+    /// Number of rows in the command tag; the rows that arrived if the tag has none, as some compatible servers
+    /// leave it out.
     pub(super) rows: u64,
+    /// Number of rows that arrived.
+    arrived: u64,
     /// The first letter of the command tag.
     pub(super) tag: u8,
     /// When the statement ended and its commit began; absent if that was not visible.
@@ -64,12 +67,13 @@ impl PostgresReplyReader {
                 b'D' if self.earlier_pending > 0 => {}
                 b'C' if self.earlier_pending > 0 => {
                     self.earlier_pending -= 1;
-                    self.earlier_rows.push(message_rows(connection.line.body(body)));
+                    self.earlier_rows.push(message_rows(connection.line.body(body)).unwrap_or(0));
                 }
                 b'D' => {
                     // The last row counts: through a pooler, the row of the session's settings precedes it.
                     let row = connection.line.body(body);
                     each(tag, row);
+                    self.answer.arrived += 1;
                     let number = if self.is_text { written(row) } else { integer(row) };
                     (self.answer.value, self.answer.is_odd) = (number.unwrap_or(0), number.is_none());
                 }
@@ -81,7 +85,7 @@ impl PostgresReplyReader {
                     }
                     let tag = connection.line.body(body);
                     self.answer.tag = tag.first().copied().unwrap_or_default();
-                    self.answer.rows = message_rows(tag);
+                    self.answer.rows = message_rows(tag).unwrap_or(self.answer.arrived);
                 }
                 b'Z' => return self.end().map(Some),
                 b'E' => self.record_refusal(PostgresError::read(connection.line.body(body)))?,

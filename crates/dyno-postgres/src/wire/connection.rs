@@ -148,7 +148,7 @@ impl PostgresConnection {
                     row(self.line.body(body))
                         .ok_or_else(|| PostgresWireError::protocol("a truncated row"))?,
                 ),
-                b'C' => self.rows_affected = message_rows(self.line.body(body)),
+                b'C' => self.rows_affected = message_rows(self.line.body(body)).unwrap_or(0),
                 b'E' if failed.is_none() => {
                     failed =
                         Some(PostgresWireError::Server(Box::new(PostgresError::read(self.line.body(body)))));
@@ -211,9 +211,9 @@ impl PostgresConnection {
     }
 }
 
-/// The row count in a command tag, `UPDATE 12` or `INSERT 0 12`; 0 if the command has none.
+/// The row count in a command tag, `UPDATE 12` or `INSERT 0 12`; absent if the tag has none.
 #[inline]
-pub(crate) fn message_rows(tag: &[u8]) -> u64 {
+pub(crate) fn message_rows(tag: &[u8]) -> Option<u64> {
     let digits = tag.strip_suffix(&[0]).unwrap_or(tag);
     let mut rows = 0u64;
     let mut unit = 1u64;
@@ -224,7 +224,7 @@ pub(crate) fn message_rows(tag: &[u8]) -> u64 {
         rows = rows.wrapping_add(u64::from(byte - b'0').wrapping_mul(unit));
         unit = unit.wrapping_mul(10);
     }
-    rows
+    (unit > 1).then_some(rows)
 }
 
 /// `15.4 (Debian …)` → 150004; `18beta1` → 180000.
@@ -253,9 +253,9 @@ mod tests {
 
     #[test]
     fn command_tag_yields_row_count() {
-        assert_eq!(message_rows(b"UPDATE 12\0"), 12);
-        assert_eq!(message_rows(b"INSERT 0 1200\0"), 1200);
-        assert_eq!(message_rows(b"COPY 7\0"), 7);
-        assert_eq!(message_rows(b"VACUUM\0"), 0);
+        assert_eq!(message_rows(b"UPDATE 12\0"), Some(12));
+        assert_eq!(message_rows(b"INSERT 0 1200\0"), Some(1200));
+        assert_eq!(message_rows(b"COPY 7\0"), Some(7));
+        assert_eq!(message_rows(b"VACUUM\0"), None);
     }
 }

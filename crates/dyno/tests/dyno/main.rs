@@ -23,6 +23,7 @@ mod company_changes;
 mod company_mysql;
 mod company_postgres;
 mod compare;
+mod compatible;
 mod described;
 mod faults_clock;
 mod faults_data;
