@@ -4,12 +4,12 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use dyno_engine::Cancel;
 use dyno_record::{Histogram, RawFigure, RawTest};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::file::{IncompressibleBytes, Unnamed};
 
@@ -146,7 +146,7 @@ struct State {
 impl Group<'_> {
     /// Returns once the block is on the device, whichever writer wrote it.
     fn commit(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.requested_count += 1;
         let request_number = state.requested_count;
         while state.synced_count < request_number {
@@ -154,7 +154,7 @@ impl Group<'_> {
                 return Err(kind.into());
             }
             if state.has_writer {
-                state = self.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.synced.wait(&mut state);
                 continue;
             }
             state.has_writer = true;
@@ -162,9 +162,7 @@ impl Group<'_> {
                 state.synced_count,
                 state.requested_count.min(state.synced_count + GROUP_MOST.min(LOG_BYTES / self.block)),
             );
-            drop(state);
-            let written = self.write(first, last, bytes);
-            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let written = MutexGuard::unlocked(&mut state, || self.write(first, last, bytes));
             state.has_writer = false;
             match written {
                 Ok(()) => state.synced_count = last,
@@ -217,7 +215,7 @@ mod tests {
                 scope.spawn(|| (0..5).for_each(|_| group.commit(&[7; 4096]).unwrap()));
             }
         });
-        let state = group.state.lock().unwrap();
+        let state = group.state.lock();
         assert_eq!((state.requested_count, state.synced_count, state.has_writer), (40, 40, false));
     }
 

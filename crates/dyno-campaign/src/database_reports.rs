@@ -2,11 +2,11 @@
 //! and reads from the first one what the record keeps.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use dyno_engine::{OwnReport, Reporter, TargetError, bounded_query};
 use dyno_record::DatabaseReport;
+use parking_lot::Mutex;
 
 use crate::campaign_context::CampaignContext;
 use crate::event::{CampaignEvent, Warning};
@@ -26,7 +26,7 @@ impl WindowReporters {
 
     /// Whether any target has one.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().all(Option::is_none)
+        self.0.lock().iter().all(Option::is_none)
     }
 
     /// Takes the first snapshots. A target that fails gets no report, and the run goes on.
@@ -45,7 +45,7 @@ impl WindowReporters {
         doing: &str,
         take: fn(&mut dyn Reporter) -> Result<(), TargetError>,
     ) {
-        for slot in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+        for slot in self.0.lock().iter_mut() {
             let Some(mut reporter) = slot.take() else { continue };
             let ask = move || take(reporter.as_mut()).map(|()| reporter);
             match bounded_query::within(REPORT_MAX, &ctx.cancel, doing, ask) {
@@ -63,7 +63,7 @@ impl WindowReporters {
         repository: &Path,
         ctx: &CampaignContext<'_>,
     ) -> Option<DatabaseReport> {
-        let reporters = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let reporters = self.0.into_inner();
         let is_several = reporters.len() > 1;
         let mut read = None;
         for (number, reporter) in (1..).zip(reporters) {

@@ -5,15 +5,16 @@
 //! lock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dyno_drive::RunListener;
 use dyno_plan::{Length, Plan};
 use dyno_record::{Repository, RepositoryError, RunRecord, SeriesChunk, SeriesWriter};
+use parking_lot::Mutex;
 
 use crate::campaign_context::CampaignContext;
 use crate::event::{CampaignEvent, Warning};
@@ -108,7 +109,7 @@ impl<'a> IntervalStoreListener<'a> {
     /// Reports once that nothing can be stored now. The thread itself must not print over the progress
     /// display.
     fn report_trouble(&self) {
-        let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let why = self.trouble.lock().take();
         if let Some(why) = why {
             self.ctx.emit(CampaignEvent::Warning(Warning::NotKept(why)));
         }
@@ -186,7 +187,7 @@ impl Store {
             why = self.write().err().map(|error| error.to_string());
             next = Some(Instant::now() + WRITE_EVERY);
             if let Some(why) = why.as_ref().filter(|_| !is_told) {
-                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
+                *trouble.lock() = Some(why.clone());
                 is_told = true;
             }
         }

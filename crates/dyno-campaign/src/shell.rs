@@ -7,11 +7,12 @@
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_engine::Cancel;
 use dyno_plan::terminal;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often Dyno checks whether the command has ended.
@@ -97,7 +98,7 @@ fn start<'a>(
     let reader = std::thread::Builder::new().name("dyno-hook".into()).spawn(move || {
         let mut part = [0; 4 << 10];
         while let Ok(bytes @ 1..) = pipe_reader.read(&mut part) {
-            let mut captured = buffer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut captured = buffer.lock();
             captured.extend_from_slice(&part[..bytes]);
             let excess = captured.len().saturating_sub(OUTPUT_MAX);
             captured.drain(..excess);
@@ -128,7 +129,7 @@ fn wait(child: &mut Child, timeout: Duration, cancel: &Cancel) -> ShellExit {
 /// Returns the last lines of a command's output, each indented on a line of its own.
 fn tail(output: &Mutex<Vec<u8>>) -> String {
     const LINES_MAX: usize = 10;
-    let captured = output.lock().unwrap_or_else(PoisonError::into_inner);
+    let captured = output.lock();
     let text = String::from_utf8_lossy(&captured);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES_MAX)..];

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
@@ -18,6 +18,7 @@ use dyno_engine::{
 };
 use dyno_plan::{DataSpec, DriveMode};
 use dyno_workload::blocks::{BlockStatementBinding, PreparedBlockStatements};
+use parking_lot::Mutex;
 
 /// The first row of an update: its index among all rows of all schemas.
 type Row = usize;
@@ -37,11 +38,6 @@ pub struct AckLedger {
     under_way: Mutex<BTreeMap<u32, Arc<Mutex<Vec<Row>>>>>,
     /// Updates whose outcome is unknown.
     unknown: Mutex<Vec<Row>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while it held one of these locks left a list that stays usable.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AckLedger {
@@ -90,9 +86,9 @@ impl AckLedger {
     /// Closes the ledger after the run: updates still in progress have an unknown outcome, even if one is
     /// reported later. Returns the unknown updates by row.
     pub fn close(&self) -> (u64, BTreeMap<Row, u64>) {
-        let mut unknown = lock(&self.unknown);
-        for session in lock(&self.under_way).values() {
-            unknown.append(&mut lock(session));
+        let mut unknown = self.unknown.lock();
+        for session in self.under_way.lock().values() {
+            unknown.append(&mut session.lock());
         }
         let mut by_row = BTreeMap::new();
         for &first in unknown.iter() {
@@ -114,7 +110,7 @@ impl AckLedger {
         setup: &SessionSetup,
     ) -> Result<Box<dyn Session>, TargetError> {
         let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
-        lock(&self.under_way).insert(setup.number, Arc::clone(&under_way));
+        self.under_way.lock().insert(setup.number, Arc::clone(&under_way));
         let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
         let drive = if setup.slices { DriveMode::Server } else { DriveMode::Client };
         Ok(Box::new(WitnessedSession {
@@ -161,12 +157,12 @@ struct WitnessedSession {
 impl WitnessedSession {
     fn begin(&self, place: BlockOpSchema, firsts: impl Iterator<Item = u64>) {
         let schema = if place == BlockOpSchema::First { 1 } else { self.own_schema };
-        lock(&self.under_way).extend(firsts.map(|first| self.ledger.place(schema, first)));
+        self.under_way.lock().extend(firsts.map(|first| self.ledger.place(schema, first)));
     }
 
     fn end(&self, end: &End) {
         // Empty if the ledger was closed meanwhile: the outcome of what it contained stays unknown.
-        let firsts = std::mem::take(&mut *lock(&self.under_way));
+        let firsts = std::mem::take(&mut *self.under_way.lock());
         match *end {
             End::Committed { rows } => {
                 firsts.iter().for_each(|&first| self.ledger.acknowledge(first));
@@ -176,7 +172,7 @@ impl WitnessedSession {
                 }
             }
             End::Undone => {}
-            End::Unknown => lock(&self.ledger.unknown).extend(firsts),
+            End::Unknown => self.ledger.unknown.lock().extend(firsts),
         }
     }
 

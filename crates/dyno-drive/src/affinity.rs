@@ -6,12 +6,13 @@
 //! sessions whose server processes run there, with equal numbers for all threads. The other server processes
 //! are woken on the thread's processor.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use dyno_plan::Placement;
 use dyno_record::ThreadPlacement;
+use parking_lot::{Condvar, Mutex};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::state::SessionState;
@@ -144,7 +145,7 @@ impl Affinity {
     /// Exchanges `states` for as many others once all threads are there. Returns the same ones if some are
     /// missing when it is `late`, for example because the run was stopped.
     fn exchange(&self, thread: usize, states: States, late: &dyn Fn() -> bool) -> States {
-        let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut exchange = self.exchange.lock();
         exchange.states.push((thread, states));
         exchange.arrived += 1;
         if exchange.arrived == self.threads {
@@ -152,8 +153,7 @@ impl Affinity {
             self.assigned.notify_all();
         }
         while exchange.arrived < self.threads && !late() {
-            let waited = self.assigned.wait_timeout(exchange, LOOK_EVERY);
-            exchange = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.assigned.wait_for(&mut exchange, LOOK_EVERY);
         }
         let at = exchange.states.iter().position(|(of, _)| *of == thread);
         at.map(|at| exchange.states.swap_remove(at).1).unwrap_or_default()
@@ -246,7 +246,7 @@ mod tests {
         let alone = Arc::new(Affinity::on(2, vec![0, 1]));
         let looks = AtomicUsize::new(0);
         affinity(0, &alone).settle(Vec::new(), &|| looks.fetch_add(1, Ordering::Relaxed) > 2);
-        assert_eq!(alone.exchange.lock().unwrap().arrived, 1);
+        assert_eq!(alone.exchange.lock().arrived, 1);
         assert!(Affinity::on(2, vec![0]).processors.is_empty(), "one processor is nobody's own");
     }
 

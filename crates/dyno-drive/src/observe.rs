@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_engine::panics::{caught, panicked};
@@ -15,6 +15,7 @@ use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError};
 use dyno_host::HostObserver;
 use dyno_observe::{OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, TargetSnapshot, WaitCounts};
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
+use parking_lot::Mutex;
 
 use crate::snapshot_status::SnapshotStatus;
 
@@ -273,12 +274,12 @@ impl SamplerThread {
 
     /// The samples taken so far.
     pub(crate) fn waits_so_far(&self) -> Waits {
-        locked(&self.samples).clone().into_waits(self.asked_per_s)
+        self.samples.lock().clone().into_waits(self.asked_per_s)
     }
 
     /// The samples taken so far, as counts per wait.
     pub(crate) fn wait_counts(&self) -> WaitCounts {
-        locked(&self.samples).counted()
+        self.samples.lock().counted()
     }
 
     /// Ends the thread and returns what it sampled.
@@ -303,7 +304,7 @@ fn sample_loop(
     samples: &Mutex<SessionSamples>,
 ) {
     let gap_ns = (1e9 / per_s) as u64;
-    locked(samples).blind = sampler.can_see_others().err();
+    samples.lock().blind = sampler.can_see_others().err();
     let (mut seen, mut others) = (Vec::new(), Vec::new());
     let mut commits_before = 0;
     let mut next_ns = clock.now_ns();
@@ -338,16 +339,11 @@ fn sample_loop(
             continue;
         }
         if let Err(error) = outcome {
-            locked(samples).error = Some(error.to_string());
+            samples.lock().error = Some(error.to_string());
             break;
         }
-        locked(samples).add_sample(&mut seen, &mut others);
+        samples.lock().add_sample(&mut seen, &mut others);
     }
-}
-
-fn locked(samples: &Mutex<SessionSamples>) -> MutexGuard<'_, SessionSamples> {
-    // Plain counts stay usable after a panic.
-    samples.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

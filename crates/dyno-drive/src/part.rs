@@ -243,10 +243,10 @@ impl SessionGroup {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
 
     use dyno_engine::{MonotonicClock, Target as _};
     use dyno_plan::Plan;
+    use parking_lot::Mutex;
 
     use super::*;
     use crate::job::TargetContext;
@@ -276,7 +276,7 @@ mod tests {
         for numbers in hosts {
             let noted = Arc::clone(&recorded);
             let script: Arc<OperationScript> = Arc::new(move |session, _, op| {
-                let mut operations_by_session = noted.lock().unwrap();
+                let mut operations_by_session = noted.lock();
                 let session_operations: &mut Vec<String> = operations_by_session.entry(session).or_default();
                 session_operations.push(format!("{op:?}"));
                 Act::Take(0)
@@ -311,7 +311,7 @@ mod tests {
             assert_eq!(broken_off, [0; 0]);
             assert!(!part.intervals().is_empty());
         }
-        let mut result = std::mem::take(&mut *recorded.lock().unwrap());
+        let mut result = std::mem::take(&mut *recorded.lock());
         result.values_mut().for_each(|operations| operations.truncate(50));
         result
     }

@@ -2,9 +2,11 @@
 //!
 //! Sessions read one atomic per operation, and nothing else until it changes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::poll::PollWaker;
 
@@ -66,11 +68,6 @@ struct Gate {
 /// The most sessions that connect at the same time; with more, the listen queue would be measured.
 const CONNECTING_MAX: u32 = 32;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while it held one of these locks left only counters, which stay usable.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl SharedRunState {
     /// For this many `targets`, and sessions that publish their work on request where `publishes`, or show it
     /// at once.
@@ -120,9 +117,9 @@ impl SharedRunState {
 
     /// Waits for a session's turn to connect; false if the run has ended meanwhile.
     pub(crate) fn begin_connect(&self) -> bool {
-        let mut gate = lock(&self.gate);
+        let mut gate = self.gate.lock();
         while gate.connecting >= CONNECTING_MAX && !gate.closed {
-            gate = self.gate_moved.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            self.gate_moved.wait(&mut gate);
         }
         gate.connecting += 1;
         !gate.closed
@@ -130,7 +127,7 @@ impl SharedRunState {
 
     /// Notes that a session has connected and prepared, or failed to.
     pub(crate) fn end_connect(&self, ready: bool) {
-        let mut gate = lock(&self.gate);
+        let mut gate = self.gate.lock();
         gate.connecting -= 1;
         if ready {
             gate.ready += 1;
@@ -142,25 +139,25 @@ impl SharedRunState {
 
     /// Number of sessions that are ready, and of those that failed.
     pub(crate) fn readiness(&self) -> (u32, u32) {
-        let gate = lock(&self.gate);
+        let gate = self.gate.lock();
         (gate.ready, gate.gone)
     }
 
     /// Opens the gate: every session starts at `opens_ns`.
     pub(crate) fn open_gate(&self, opens_ns: u64) {
-        lock(&self.gate).opens_ns = Some(opens_ns);
+        self.gate.lock().opens_ns = Some(opens_ns);
         self.gate_moved.notify_all();
     }
 
     /// Ends the run for sessions that have not passed the gate.
     pub(crate) fn close_gate(&self) {
-        lock(&self.gate).closed = true;
+        self.gate.lock().closed = true;
         self.gate_moved.notify_all();
     }
 
     /// Waits at the gate; returns the common start, or `None` if the run ended before it.
     pub(crate) fn wait_gate(&self) -> Option<u64> {
-        let mut gate = lock(&self.gate);
+        let mut gate = self.gate.lock();
         loop {
             if gate.closed {
                 return None;
@@ -168,13 +165,13 @@ impl SharedRunState {
             if let Some(opens_ns) = gate.opens_ns {
                 return Some(opens_ns);
             }
-            gate = self.gate_moved.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            self.gate_moved.wait(&mut gate);
         }
     }
 
     /// When the gate opens, if that is already decided.
     pub(crate) fn opens_ns(&self) -> Option<u64> {
-        lock(&self.gate).opens_ns
+        self.gate.lock().opens_ns
     }
 
     pub(crate) fn note_started(&self) {
@@ -273,19 +270,20 @@ impl SharedRunState {
 
     /// Registers `sleeper`, which [`SharedRunState::wake`] wakes from now on.
     pub(crate) fn add_sleeper(&self, sleeper: Sleeper) {
-        lock(&self.sleepers).push(sleeper);
+        self.sleepers.lock().push(sleeper);
     }
 
     /// Removes the registration of the calling thread.
     pub(crate) fn remove_sleeper(&self) {
         let current_thread = std::thread::current().id();
-        lock(&self.sleepers)
+        self.sleepers
+            .lock()
             .retain(|sleeper| !matches!(sleeper, Sleeper::Thread(thread) if thread.id() == current_thread));
     }
 
     /// Wakes all threads that sleep until their next operation is due.
     pub(crate) fn wake(&self) {
-        for sleeper in lock(&self.sleepers).iter() {
+        for sleeper in self.sleepers.lock().iter() {
             match sleeper {
                 Sleeper::Thread(thread) => thread.unpark(),
                 Sleeper::SessionWaker(bell) => bell.wake(),
@@ -295,12 +293,12 @@ impl SharedRunState {
 
     /// Ends the run as failed; only the first reason is kept.
     pub(crate) fn fail(&self, reason: String) {
-        lock(&self.failure).get_or_insert(reason);
+        self.failure.lock().get_or_insert(reason);
     }
 
     /// Why the run has failed, if it has.
     pub(crate) fn failure(&self) -> Option<String> {
-        lock(&self.failure).clone()
+        self.failure.lock().clone()
     }
 }
 

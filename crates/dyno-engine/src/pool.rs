@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::Cancel;
@@ -68,7 +69,7 @@ pub fn run<L: LoadConnector>(
                     shared.stop.store(true, Ordering::Relaxed);
                     // The first error is the cause; later ones result from interrupting the other
                     // connections.
-                    lock(&shared.failed).get_or_insert(error);
+                    shared.failed.lock().get_or_insert(error);
                 }
                 drop(ended);
             });
@@ -82,7 +83,7 @@ pub fn run<L: LoadConnector>(
             }
             if shared.stop.load(Ordering::Relaxed) {
                 if looks % LOOKS_PER_REQUEST == 0 {
-                    lock(&shared.break_offs).iter().for_each(|break_off| break_off());
+                    shared.break_offs.lock().iter().for_each(|break_off| break_off());
                 }
                 looks += 1;
             }
@@ -91,7 +92,7 @@ pub fn run<L: LoadConnector>(
     if cancel.is_cancelled() {
         return Err(cancelled());
     }
-    lock(&shared.failed).take().map_or(Ok(()), Err)
+    shared.failed.lock().take().map_or(Ok(()), Err)
 }
 
 /// The error of a load that the user stopped.
@@ -110,7 +111,7 @@ fn worker<L: LoadConnector>(
         return Ok(());
     }
     let (mut connection, break_off) = loaders.open()?;
-    lock(&shared.break_offs).push(break_off);
+    shared.break_offs.lock().push(break_off);
     while !shared.stop.load(Ordering::Relaxed) {
         let job = shared.next.fetch_add(1, Ordering::Relaxed);
         if job >= jobs {
@@ -120,9 +121,4 @@ fn worker<L: LoadConnector>(
     }
     loaders.close(connection);
     Ok(())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // The data behind these locks is always consistent, so a panic elsewhere does not damage it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

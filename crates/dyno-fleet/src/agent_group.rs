@@ -36,13 +36,13 @@ pub(crate) struct AgentGroup {
 impl AgentGroup {
     /// Ranks of the hosts that are not lost.
     pub(crate) fn active_ranks(&self) -> Vec<usize> {
-        let statuses = self.inbox.statuses();
+        let statuses = self.inbox.statuses.lock();
         (0..statuses.len()).filter(|rank| statuses[*rank].lost_reason.is_none()).collect()
     }
 
     /// Adds up a count over the hosts that are not lost.
     pub(crate) fn sum(&self, count_of: impl Fn(&AgentStatus) -> u32) -> u32 {
-        self.inbox.statuses().iter().filter(|heard| heard.lost_reason.is_none()).map(count_of).sum()
+        self.inbox.statuses.lock().iter().filter(|heard| heard.lost_reason.is_none()).map(count_of).sum()
     }
 
     /// Sends a step, which `make` builds for each host, to all hosts that are not lost. Returns the longest
@@ -71,7 +71,7 @@ impl AgentGroup {
             match answer.map(|bytes| decode::<AgentReply>(&bytes)) {
                 Some(Ok(AgentReply::Done { late_ns })) => {
                     late_max_ns = late_max_ns.max(late_ns);
-                    let mut statuses = self.inbox.statuses();
+                    let mut statuses = self.inbox.statuses.lock();
                     statuses[rank].late_ns = statuses[rank].late_ns.max(late_ns);
                 }
                 Some(Ok(AgentReply::Refused(why))) => self.inbox.mark_lost(rank, plain(&why)),
@@ -94,7 +94,7 @@ impl AgentGroup {
 
     /// Marks hosts as lost whose agent answers but has not reported its sessions for too long.
     pub(crate) fn mark_hanging(&self) {
-        let statuses = self.inbox.statuses();
+        let statuses = self.inbox.statuses.lock();
         let hangs = |status: &AgentStatus| {
             status.lost_reason.is_none()
                 && status.reported.is_some_and(|reported| reported.elapsed() > self.silence + REPORT_MAX)
@@ -123,7 +123,7 @@ impl AgentGroup {
         loop {
             self.mark_silent();
             let waits_for: Vec<usize> = {
-                let statuses = self.inbox.statuses();
+                let statuses = self.inbox.statuses.lock();
                 (0..statuses.len())
                     .filter(|rank| {
                         statuses[*rank].lost_reason.is_none() && statuses[*rank].packed_results.is_none()

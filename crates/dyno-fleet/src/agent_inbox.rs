@@ -1,12 +1,13 @@
 //! Receives the agents' reports and results during a run, on the NATS client's thread; the conductor reads
 //! them.
 
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_drive::{IntervalCounts, ResultShape, WorkerStatus};
 use dyno_engine::Clock;
+use parking_lot::{Condvar, Mutex};
 
 use crate::coding::{decode, decode_with_payload, encode};
 use crate::error::FleetError;
@@ -49,7 +50,7 @@ pub(crate) struct AgentStatus {
 /// Receives everything that the hosts of one run send.
 pub(crate) struct AgentInbox {
     pub(crate) slots: Vec<AgentSlot>,
-    statuses: Mutex<Vec<AgentStatus>>,
+    pub(crate) statuses: Mutex<Vec<AgentStatus>>,
     changed: Condvar,
     shape: ResultShape,
     clock: Arc<dyn Clock>,
@@ -70,20 +71,14 @@ impl AgentInbox {
         })
     }
 
-    /// Locks and returns the status of all hosts, by rank.
-    pub(crate) fn statuses(&self) -> MutexGuard<'_, Vec<AgentStatus>> {
-        // These are plain values, which stay valid after a panic.
-        self.statuses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the next message, for at most `patience`.
     pub(crate) fn wait(&self, patience: Duration) {
-        drop(self.changed.wait_timeout(self.statuses(), patience));
+        self.changed.wait_for(&mut self.statuses.lock(), patience);
     }
 
     /// Marks a host as lost; the first reason is kept.
     pub(crate) fn mark_lost(&self, rank: usize, why: String) {
-        if let Some(status) = self.statuses().get_mut(rank) {
+        if let Some(status) = self.statuses.lock().get_mut(rank) {
             status.lost_reason.get_or_insert(why);
         }
         self.changed.notify_all();
@@ -91,7 +86,7 @@ impl AgentInbox {
 
     /// Notes when the window began.
     pub(crate) fn note_window_open(&self, origin_ns: u64) {
-        *self.origin_ns.lock().unwrap_or_else(PoisonError::into_inner) = Some(origin_ns);
+        *self.origin_ns.lock() = Some(origin_ns);
     }
 
     /// Subscribes to the reports and results of the hosts of `run_id`; sends intervals to `full`.
@@ -123,7 +118,7 @@ impl AgentInbox {
         // Undecodable reports are ignored. An agent that sends only these counts as lost, because it is
         // silent.
         let Ok(report) = decode::<AgentReport>(bytes) else { return };
-        let (rank, mut heard) = (report.rank as usize, self.statuses());
+        let (rank, mut heard) = (report.rank as usize, self.statuses.lock());
         let (Some(seat), Some(own)) = (self.slots.get(rank), heard.get_mut(rank)) else { return };
         seat.member.note_contact();
         if report.number <= own.number {
@@ -172,12 +167,12 @@ impl AgentInbox {
         intervals: Vec<IntervalCounts>,
         full: &Sender<Box<IntervalCounts>>,
     ) -> Result<(), String> {
-        let origin_ns = *self.origin_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        let origin_ns = *self.origin_ns.lock();
         let age_ns = origin_ns.map_or(0, |origin_ns| self.clock.now_ns().saturating_sub(origin_ns));
         if intervals.iter().any(|interval| !interval.is_of(&self.shape, age_ns)) {
             return Err("an interval of another run, or of the future".to_owned());
         }
-        let status = &mut self.statuses()[rank];
+        let status = &mut self.statuses.lock()[rank];
         match number.cmp(&status.intervals) {
             // This message was received before; its acknowledgement was lost.
             std::cmp::Ordering::Less => return Ok(()),
@@ -193,7 +188,7 @@ impl AgentInbox {
 
     fn piece(&self, rank: usize, piece: TransferPiece, bytes: &[u8]) -> Result<(), String> {
         let most = HANDED_BYTES_MAX + self.slots[rank].numbers.len() * SESSION_BYTES_MAX / 8;
-        let status = &mut self.statuses()[rank];
+        let status = &mut self.statuses.lock()[rank];
         if status.packed_results.is_none() {
             status.packed_results = status.pieces.take(piece, bytes, most)?;
         }

@@ -2,7 +2,8 @@
 //! agent's thread reads it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::messages::Leader;
 
@@ -17,7 +18,7 @@ pub(crate) struct LeaderContact {
 impl LeaderContact {
     /// Notes a message of this controller; ignores other controllers.
     pub(crate) fn note(&self, leader: &str, at_ns: u64) {
-        let current_leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        let current_leader = self.leader.lock();
         if current_leader.as_deref() == Some(leader) {
             self.at_ns.fetch_max(at_ns, Ordering::AcqRel);
         }
@@ -25,7 +26,7 @@ impl LeaderContact {
 
     /// Follows this controller from now on, or none.
     pub(crate) fn follow(&self, leader: Option<&Leader>, at_ns: u64) {
-        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = leader.map(|leader| leader.id.clone());
+        *self.leader.lock() = leader.map(|leader| leader.id.clone());
         self.at_ns.store(at_ns, Ordering::Release);
     }
 

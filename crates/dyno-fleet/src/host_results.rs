@@ -19,7 +19,7 @@ pub(crate) struct Edges {
 /// lost.
 pub(crate) fn unpack(inbox: &AgentInbox, shape: &ResultShape) -> Vec<Option<AgentResults>> {
     let packed: Vec<(usize, Vec<u8>)> = {
-        let mut agent_statuses = inbox.statuses();
+        let mut agent_statuses = inbox.statuses.lock();
         let by_rank = agent_statuses.iter_mut().enumerate();
         by_rank.filter_map(|(rank, status)| Some((rank, status.packed_results.take()?))).collect()
     };
@@ -62,7 +62,7 @@ pub(crate) fn account(
 ) -> FleetHost {
     let slot = &inbox.slots[rank];
     let (lost, late_ns) = {
-        let agent_statuses = inbox.statuses();
+        let agent_statuses = inbox.statuses.lock();
         (agent_statuses[rank].lost_reason.clone(), agent_statuses[rank].late_ns)
     };
     let mut host = FleetHost {

@@ -1,7 +1,9 @@
 //! The agents that a controller has reserved: their clocks, and when each last answered.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::clock::{ClockMap, Exchange};
 use crate::messages::AgentHello;
@@ -37,59 +39,54 @@ impl FleetMember {
         Arc::new(Self { id, name, cpus, place, subject, watched })
     }
 
-    fn watched(&self) -> MutexGuard<'_, MemberState> {
-        // These are plain values, which stay valid after a panic.
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that the agent sent a message.
     pub(crate) fn note_contact(&self) {
-        self.watched().last_heard = Instant::now();
+        self.watched.lock().last_heard = Instant::now();
     }
 
     /// Notes an exchange that measured the agent's clock.
     pub(crate) fn note(&self, exchange: Exchange) {
-        let mut watched = self.watched();
+        let mut watched = self.watched.lock();
         watched.map.note(exchange);
         watched.last_heard = Instant::now();
     }
 
     /// Time since the agent's last message.
     pub(crate) fn silent_for(&self) -> Duration {
-        self.watched().last_heard.elapsed()
+        self.watched.lock().last_heard.elapsed()
     }
 
     /// Whether the agent has the folders with this checksum.
     pub(crate) fn has_folders(&self, folders_sum: &str) -> bool {
-        self.watched().folders_sum.as_deref() == Some(folders_sum)
+        self.watched.lock().folders_sum.as_deref() == Some(folders_sum)
     }
 
     /// Notes that the agent has these folders, which replace earlier ones.
     pub(crate) fn note_folders(&self, folders_sum: &str) {
-        self.watched().folders_sum = Some(folders_sum.to_owned());
+        self.watched.lock().folders_sum = Some(folders_sum.to_owned());
     }
 
     pub(crate) fn clock(&self) -> ClockMap {
-        self.watched().map.clone()
+        self.watched.lock().map.clone()
     }
 
     /// Returns what the agent's clock shows when the controller's clock shows `own_ns`.
     pub(crate) fn to_remote_ns(&self, own_ns: u64) -> Result<u64, String> {
-        self.watched().map.to_remote_ns(own_ns)
+        self.watched.lock().map.to_remote_ns(own_ns)
     }
 
     /// Greatest error of a moment converted to the agent's clock, ns.
     pub(crate) fn bound_ns(&self, own_ns: u64) -> Result<f64, String> {
-        Ok(self.watched().map.ahead(own_ns)?.bound_ns)
+        Ok(self.watched.lock().map.ahead(own_ns)?.bound_ns)
     }
 
     /// Returns what the controller's clock shows when the agent's clock shows `there_ns`.
     pub(crate) fn to_own_ns(&self, there_ns: u64) -> Option<u64> {
-        Some(self.watched().map.mapping(there_ns, there_ns).ok()?.own_ns(there_ns))
+        Some(self.watched.lock().map.mapping(there_ns, there_ns).ok()?.own_ns(there_ns))
     }
 
     /// Shortest travel time of a question and its answer together, ns.
     pub(crate) fn round_trip_ns(&self) -> u64 {
-        self.watched().map.round_trip_ns()
+        self.watched.lock().map.round_trip_ns()
     }
 }

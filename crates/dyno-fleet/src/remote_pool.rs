@@ -130,7 +130,7 @@ impl WorkerPool for RemoteWorkerPool {
     }
 
     fn failure(&self) -> Option<String> {
-        let statuses = self.agents.inbox.statuses();
+        let statuses = self.agents.inbox.statuses.lock();
         let host_count = statuses.len();
         let named = |rank: usize| {
             format!(
@@ -173,7 +173,7 @@ impl WorkerPool for RemoteWorkerPool {
     }
 
     fn all_visible_since(&self, since_ns: u64) -> bool {
-        let statuses = self.agents.inbox.statuses();
+        let statuses = self.agents.inbox.statuses.lock();
         let active =
             statuses.iter().zip(&self.agents.inbox.slots).filter(|(status, _)| status.lost_reason.is_none());
         active.filter_map(|(agent, slot)| Some((agent.worker_status.shown_ns?, slot))).all(
@@ -184,7 +184,7 @@ impl WorkerPool for RemoteWorkerPool {
     }
 
     fn mean_visible_ns(&self) -> u64 {
-        let statuses = self.agents.inbox.statuses();
+        let statuses = self.agents.inbox.statuses.lock();
         let active =
             statuses.iter().zip(&self.agents.inbox.slots).filter(|(status, _)| status.lost_reason.is_none());
         let (mut sum, mut sessions) = (0u128, 0u128);
@@ -199,7 +199,7 @@ impl WorkerPool for RemoteWorkerPool {
     }
 
     fn overhead(&self, target: usize) -> i64 {
-        let statuses = self.agents.inbox.statuses();
+        let statuses = self.agents.inbox.statuses.lock();
         statuses.iter().filter_map(|status| status.worker_status.overhead.get(target)).sum()
     }
 

@@ -1,11 +1,12 @@
 //! Reserves the agents of a group for one controller, for as long as the [`NatsFleet`] exists.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_drive::{DriveJob, ResultShape, StartedWorkerPool, WorkerPoolFactory};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
+use parking_lot::Mutex;
 
 use crate::agent_inbox::AgentSlot;
 use crate::clocks::{ask_clocks, note_clock};
@@ -85,7 +86,7 @@ impl NatsFleet {
     }
 
     fn members(&self) -> Vec<Arc<FleetMember>> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.members.lock().clone()
     }
 
     /// Drops silent agents and reserves others in their place.
@@ -122,7 +123,7 @@ impl NatsFleet {
             let place = |member: &FleetMember| member.place.unwrap_or(u32::MAX);
             place(a).cmp(&place(b)).then_with(|| a.name.cmp(&b.name)).then_with(|| a.id.cmp(&b.id))
         });
-        *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members;
+        *self.members.lock() = members;
         Ok(())
     }
 
@@ -162,7 +163,7 @@ impl NatsFleet {
     /// Releases all agents and forgets them; the next run reserves agents again.
     fn release_all(&self, members: &[Arc<FleetMember>]) {
         self.send_release(members);
-        self.members.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.members.lock().clear();
     }
 
     fn send_release(&self, members: &[Arc<FleetMember>]) {

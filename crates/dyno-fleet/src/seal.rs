@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use parking_lot::Mutex;
 use sha2::Sha256;
 
 /// First bytes of a sealed message: the name of the format and its version.
@@ -143,7 +143,7 @@ impl Sealer {
         mac.verify_slice(seal).map_err(|_| SealError::Wrong)?;
         let sender: [u8; SENDER] = sender.try_into().map_err(|_| SealError::Wrong)?;
         let number = u64::from_be_bytes(number.try_into().map_err(|_| SealError::Wrong)?);
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows.lock();
         if windows.len() >= SENDERS_MAX && !windows.contains_key(&sender) {
             return Err(SealError::Replayed);
         }

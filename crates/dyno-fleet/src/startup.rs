@@ -56,7 +56,7 @@ pub(crate) fn wait_reached(
     let refused = |words: String| Err(TargetError::new(TargetErrorKind::Database, words));
     loop {
         {
-            let statuses = inbox.statuses();
+            let statuses = inbox.statuses.lock();
             for (status, slot) in statuses.iter().zip(&inbox.slots) {
                 let name = &slot.member.name;
                 if let Some(why) = status.worker_status.failure.as_ref().or(status.lost_reason.as_ref()) {

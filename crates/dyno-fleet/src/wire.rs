@@ -1,7 +1,7 @@
 //! The connection to the NATS server: the client runs on threads of its own, and every call has a time limit.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
@@ -10,6 +10,7 @@ use async_nats::{Client, ConnectOptions};
 use dyno_engine::Clock;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::error::FleetError;
@@ -329,12 +330,12 @@ pub(crate) struct Refusals(Mutex<Option<(SealError, u64)>>);
 
 impl Refusals {
     fn note(&self, error: SealError) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         *last = Some((error, last.map_or(0, |(_, count)| count) + 1));
     }
 
     fn last(&self) -> Option<(SealError, u64)> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 }
 

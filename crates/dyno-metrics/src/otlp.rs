@@ -28,7 +28,7 @@ pub struct Tracer {
     base: String,
     poster: Poster,
     /// Phases of the run in progress: name, and begin in nanoseconds of Unix time.
-    phases: std::sync::Mutex<Vec<(&'static str, u64)>>,
+    phases: parking_lot::Mutex<Vec<(&'static str, u64)>>,
 }
 
 impl Tracer {
@@ -44,7 +44,7 @@ impl Tracer {
             return Err(PostError { what, why });
         }
         let poster = Poster::start(None).map_err(|error| PostError { what, why: error.to_string() })?;
-        Ok(Self { base: url.trim_end_matches('/').to_owned(), poster, phases: std::sync::Mutex::default() })
+        Ok(Self { base: url.trim_end_matches('/').to_owned(), poster, phases: parking_lot::Mutex::default() })
     }
 
     /// Notes when phases begin; queues the trace and the durations of a run once it is stored.
@@ -52,7 +52,7 @@ impl Tracer {
     /// # Errors
     /// The queue of unsent requests is full.
     pub fn hear(&self, event: &CampaignEvent) -> Result<(), PostError> {
-        let mut phases = self.phases.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut phases = self.phases.lock();
         let begins = |phases: &mut Vec<(&'static str, u64)>, name: &'static str| {
             if phases.last().is_none_or(|(last, _)| *last != name) {
                 phases.push((name, now_ns()));

@@ -6,8 +6,10 @@
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::metrics::Metrics;
 use crate::{OPENMETRICS, PLAIN};
@@ -102,7 +104,7 @@ fn accept(listener: &TcpListener, shared: &Arc<MetricsServerState>) {
         };
         let Ok(kept) = stream.try_clone() else { continue };
         {
-            let mut open = shared.open();
+            let mut open = shared.open.lock();
             if open.len() >= CONNECTIONS_MAX
                 && let Some((_, oldest)) = open.pop_front()
             {
@@ -114,19 +116,15 @@ fn accept(listener: &TcpListener, shared: &Arc<MetricsServerState>) {
         let work = move || {
             // The client may have disconnected; then nobody needs the answer.
             let _ = answer(stream, &worker_shared);
-            worker_shared.open().retain(|(other, _)| *other != number);
+            worker_shared.open.lock().retain(|(other, _)| *other != number);
         };
         if std::thread::Builder::new().name("dyno-metrics".into()).spawn(work).is_err() {
-            shared.open().retain(|(other, _)| *other != number);
+            shared.open.lock().retain(|(other, _)| *other != number);
         }
     }
 }
 
 impl MetricsServerState {
-    fn open(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the status and text of a refusal; absent if the request is allowed.
     fn refusal(&self, request: &[u8]) -> Option<(&'static str, &'static str)> {
         let text = String::from_utf8_lossy(request);

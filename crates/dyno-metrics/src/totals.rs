@@ -1,11 +1,12 @@
 //! The progress of this process's runs and campaigns, from which metrics are exported.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use dyno_campaign::{CampaignEvent, RunPhase, RunProgress, RunResult};
 use dyno_record::CheckStatus;
+use parking_lot::{Mutex, MutexGuard};
 
 /// The shared state: one writer applies events, many readers export. Clones share the same state.
 #[derive(Debug, Clone)]
@@ -19,7 +20,7 @@ impl Default for SharedProgress {
 
 impl SharedProgress {
     pub(crate) fn lock(&self) -> MutexGuard<'_, RunProgress> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.0.lock()
     }
 
     /// Follows an event of this process.

@@ -10,7 +10,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 
 use super::blockers::blockers;
 use super::identity::log_file;
-use super::own_connections::{SharedSessionRegistry, lock_registry};
+use super::own_connections::SharedSessionRegistry;
 use super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{Refusal as _, TargetError};
@@ -49,7 +49,7 @@ pub(super) fn ask(
         Err(error) => return Err(error),
     };
     let mut words = format!("the server reports for {count} sessions that do not end: {stage}");
-    let blocking = blockers(connection, |id| lock_registry(sessions).is_session(id))?;
+    let blocking = blockers(connection, |id| sessions.lock().is_session(id))?;
     if !blocking.is_empty() {
         words.push_str(&format!("; blocked by: {}", blocking.join(", ")));
     }
@@ -65,7 +65,7 @@ fn stage(
     sessions: &SharedSessionRegistry,
 ) -> Result<Option<(String, usize)>, TargetError> {
     let rows = connection.simple("SHOW PROCESSLIST")?;
-    let registry = lock_registry(sessions);
+    let registry = sessions.lock();
     let mut stages: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &rows {
         let is_own = row.parse(0).is_some_and(|id| registry.is_session(id));

@@ -5,8 +5,10 @@
 //! observer holds the sum beside the server's. That needs neither `performance_schema` nor a right.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::wire::message::mark::{END, ERROR};
 use super::wire::{MySqlConnection, MySqlFieldReader, MySqlWireError, TextRow, refused, row};
@@ -250,12 +252,6 @@ pub(crate) struct MySqlSessionRegistry {
 
 /// Shared by sessions, observer and sampler.
 pub(crate) type SharedSessionRegistry = Arc<Mutex<MySqlSessionRegistry>>;
-
-/// Opens the books.
-pub(crate) fn lock_registry(sessions: &SharedSessionRegistry) -> MutexGuard<'_, MySqlSessionRegistry> {
-    // Numbers are whole at every moment, so a panic elsewhere does not spoil them.
-    sessions.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl MySqlSessionRegistry {
     /// Whether a connection is that of a session, or was a moment ago.

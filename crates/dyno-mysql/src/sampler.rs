@@ -6,7 +6,7 @@
 
 use super::connect::MySqlConnectConfig;
 use super::layout::{READ_ONLY, settle};
-use super::own_connections::{SharedSessionRegistry, lock_registry};
+use super::own_connections::SharedSessionRegistry;
 use super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 
@@ -80,7 +80,7 @@ impl MySqlSampler {
         };
         let (kept, sees_others) = (counts(WAITS_ARE_KEPT)?, counts(SEES_ALL)?);
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
-        lock_registry(&sessions).add_observer(connection.id());
+        sessions.lock().add_observer(connection.id());
         Ok(Self {
             connection,
             by_wait,
@@ -101,7 +101,7 @@ impl Sampler for MySqlSampler {
     ) -> Result<(), TargetError> {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
         let rows = self.connection.simple(sql)?;
-        let registry = lock_registry(&self.sessions);
+        let registry = self.sessions.lock();
         let elsewhere = registry.has_remote_sessions();
         for row in &rows {
             let [_, user, database, command, stage, event] = columns.map(|column| row.get(column));
@@ -131,7 +131,7 @@ impl Sampler for MySqlSampler {
     }
 
     fn can_see_others(&self) -> Result<(), String> {
-        if lock_registry(&self.sessions).has_remote_sessions() {
+        if self.sessions.lock().has_remote_sessions() {
             return Err("Dyno cannot distinguish connections of other driver hosts from other sessions, so \
                 waits include all activity of this user in this database"
                 .to_owned());

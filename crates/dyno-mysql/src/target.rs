@@ -7,7 +7,7 @@ use dyno_record::{Advice, Identity};
 
 use super::connect::MySqlConnectConfig;
 use super::ops::{self, MySqlSession};
-use super::own_connections::{SharedSessionRegistry, lock_registry};
+use super::own_connections::SharedSessionRegistry;
 use super::wire::MySqlConnection;
 use super::{
     compatibility, counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler,
@@ -172,7 +172,7 @@ impl Target for MySqlTarget {
     }
 
     fn set_sessions_elsewhere(&self, elsewhere: bool) {
-        lock_registry(&self.sessions).set_remote_sessions(elsewhere);
+        self.sessions.lock().set_remote_sessions(elsewhere);
     }
 
     fn dialect(&self) -> Dialect {

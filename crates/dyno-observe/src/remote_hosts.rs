@@ -3,8 +3,8 @@
 //! A thread of its own queries the machine. So the database's counters are read on time even if the machine
 //! does not answer. A late answer is dropped, and its figures are absent.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dyno_engine::Clock;
@@ -12,6 +12,7 @@ use dyno_host::remote::{
     self, ClockTrack, HostAccess, HostDescription, HostPlace, HostReadTime, HostSource, SourceError,
     SourceErrorKind, TimedHostSnapshot,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 /// Time limit for connecting and for the machine's description.
 const REACH: Duration = Duration::from_secs(30);
@@ -88,8 +89,7 @@ impl RemoteHost {
     }
 
     pub fn status(&self) -> MutexGuard<'_, RemoteHostStatus> {
-        // Plain counts stay usable after a panic.
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+        self.status.lock()
     }
 
     /// Its clock minus this host's time of day, and the bound of that difference, s.
@@ -111,7 +111,7 @@ pub struct RemoteHostThread {
 impl RemoteHostThread {
     /// Starts the thread. Only one thread reads a machine.
     pub fn start(host: &Arc<RemoteHost>) -> std::io::Result<Self> {
-        let source = host.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = host.source.lock().take();
         let (ask, requests) = channel::<Duration>();
         let (answer, answers) = channel();
         std::thread::Builder::new().name("dyno-far".into()).spawn(move || {

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::sync::{Mutex, PoisonError};
 
 use dyno_engine::net::Socket;
+use parking_lot::Mutex;
 
 /// The least number of bytes that the call sends.
 pub(super) const MARK_BYTES: usize = 30_000;
@@ -39,8 +39,7 @@ struct Candidate {
 
 /// The socket on which `send` sends [`MARK_BYTES`] bytes; `None` if it cannot be identified or `send` fails.
 pub(super) fn find(mut send: impl FnMut() -> bool) -> Option<Socket> {
-    // The set is consistent at every moment, so a panic in another thread leaves it valid.
-    let mut claimed_inodes = SEARCH.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut claimed_inodes = SEARCH.lock();
     for _ in 0..TRIES {
         let before = candidates(&claimed_inodes);
         if !send() {

@@ -15,11 +15,12 @@
 //! pooler at once and flushes its statistics. The counts of the whole run are then exact.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_record::Identity;
+use parking_lot::Mutex;
 
 use super::connect::PostgresConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
@@ -103,7 +104,7 @@ impl PostgresPool {
     /// # Errors
     /// It cannot be reached, or the two URLs do not lead to the same database.
     pub(super) fn route(&self) -> Result<PostgresRoute, TargetError> {
-        let mut cached_route = self.route.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached_route = self.route.lock();
         if let Some(route) = *cached_route {
             return Ok(route);
         }

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl ActionLog {
 
     /// Appends an action to the log, and drops the oldest one in memory.
     pub(crate) fn note(&self, action: Action) {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest.lock();
         if let Some(path) = &self.path {
             // The server must answer even if the disk is full; the latest actions are in memory.
             let _ = append(path, &action);
@@ -88,7 +88,7 @@ impl ActionLog {
 
     /// The latest 200 actions, newest first.
     pub(crate) fn latest(&self) -> Vec<Action> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+        self.latest.lock().iter().rev().cloned().collect()
     }
 }
 

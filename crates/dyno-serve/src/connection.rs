@@ -8,11 +8,12 @@ use std::future::Future as _;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
@@ -103,7 +104,7 @@ impl ConnectionSlot {
     /// Waits until the slot is given to another connection.
     pub(crate) async fn evicted(&self) {
         std::future::poll_fn(|cx| {
-            *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+            *self.waker.lock() = Some(cx.waker().clone());
             match self.is_evicted.load(Ordering::Acquire) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
@@ -114,7 +115,7 @@ impl ConnectionSlot {
 
     fn evict(&self) {
         self.is_evicted.store(true, Ordering::Release);
-        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let waker = self.waker.lock().take();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -136,7 +137,7 @@ impl ConnectionSlots {
     /// Returns a slot for a connection from `peer`. If none is free, the connection without a request for the
     /// longest time loses its slot. Absent if all connections are being answered.
     pub(crate) fn take(self: &Arc<Self>, peer: SocketAddr) -> Option<TakenSlot> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         if open.len() >= self.limits.connections_max {
             let waits = |place: &Arc<ConnectionSlot>| !place.is_served.load(Ordering::Acquire);
             // Connections of the client with the most slots are closed first. Otherwise one client could
@@ -158,7 +159,7 @@ impl ConnectionSlots {
 
     #[cfg(test)]
     fn count(&self) -> usize {
-        self.open.lock().unwrap().len()
+        self.open.lock().len()
     }
 }
 
@@ -171,7 +172,7 @@ pub(crate) struct TakenSlot {
 
 impl Drop for TakenSlot {
     fn drop(&mut self) {
-        let mut open = self.places.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.places.open.lock();
         open.retain(|place| !Arc::ptr_eq(place, &self.place));
     }
 }
@@ -208,7 +209,7 @@ impl WebConnection {
     /// when that happens.
     fn poll_end(&mut self, deadline: Option<Instant>, cx: &mut Context<'_>) -> Poll<io::Error> {
         let place = &self.taken.place;
-        *place.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+        *place.waker.lock() = Some(cx.waker().clone());
         if place.is_evicted.load(Ordering::Acquire) {
             return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
         }

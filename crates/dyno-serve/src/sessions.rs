@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::private_file;
@@ -61,7 +61,7 @@ impl LoginSessions {
     /// Returns the digest of the token that this cookie's login used; absent if there is no such login, or it
     /// has expired.
     pub(crate) fn token_of(&self, cookie: &str) -> Option<String> {
-        let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        let logins = self.logins.lock();
         let login = logins.get(&digest_hex(cookie))?;
         (login.at_s + LOGIN_S > now_s()).then(|| login.token.clone())
     }
@@ -72,7 +72,7 @@ impl LoginSessions {
     }
 
     fn change(&self, change: impl FnOnce(&mut HashMap<String, Login>)) {
-        let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logins = self.logins.lock();
         change(&mut logins);
         if let (Some(path), Ok(text)) = (&self.path, serde_json::to_vec(&*logins)) {
             // Without the file, browsers only have to log in again after a restart.
@@ -109,15 +109,15 @@ mod tests {
     fn login_count_is_bounded() {
         let sessions = LoginSessions::open(None);
         let first = sessions.begin("token").unwrap();
-        sessions.logins.lock().unwrap().values_mut().for_each(|login| login.at_s -= 1);
+        sessions.logins.lock().values_mut().for_each(|login| login.at_s -= 1);
         for _ in 0..LOGINS_MAX {
             sessions.begin("token").unwrap();
         }
         assert_eq!(sessions.token_of(&first), None);
-        assert_eq!(sessions.logins.lock().unwrap().len(), LOGINS_MAX);
-        sessions.logins.lock().unwrap().values_mut().for_each(|login| login.at_s = 0);
+        assert_eq!(sessions.logins.lock().len(), LOGINS_MAX);
+        sessions.logins.lock().values_mut().for_each(|login| login.at_s = 0);
         let last = sessions.begin("token").unwrap();
-        assert_eq!(sessions.logins.lock().unwrap().len(), 1, "expired ones are removed");
+        assert_eq!(sessions.logins.lock().len(), 1, "expired ones are removed");
         assert!(sessions.token_of(&last).is_some());
     }
 }

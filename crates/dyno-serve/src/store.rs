@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use dyno_record::{Filter, Repository, RunState, RunSummary, SweepState, SweepSummary};
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::facts::CardFacts;
@@ -64,20 +65,20 @@ impl Store {
         &self,
         work: impl FnOnce(&Repository) -> Result<T, HttpError>,
     ) -> Result<T, HttpError> {
-        let idle = locked(&self.idle).pop();
+        let idle = self.idle.lock().pop();
         let repository = match idle {
             Some(repository) => repository,
             None => Repository::open_read_only(&self.path)?,
         };
         let made = work(&repository);
-        locked(&self.idle).push(repository);
+        self.idle.lock().push(repository);
         made
     }
 
     /// Returns all runs and campaigns, from the cache if that is current.
     pub(crate) fn listed(&self, repository: &Repository) -> Result<Arc<RepositoryListing>, HttpError> {
         let stamp = self.stamp();
-        if let Some((of, listed)) = &*locked(&self.listed)
+        if let Some((of, listed)) = &*self.listed.lock()
             && *of == stamp
             && (listed.is_settled() || listed.read_at.elapsed() < AGE_MAX)
         {
@@ -88,19 +89,19 @@ impl Store {
             sweeps: repository.sweeps(None, usize::MAX)?,
             read_at: Instant::now(),
         });
-        *locked(&self.listed) = Some((stamp, Arc::clone(&listed)));
+        *self.listed.lock() = Some((stamp, Arc::clone(&listed)));
         Ok(listed)
     }
 
     /// Returns what a run's card shows and its summary lacks.
     pub(crate) fn facts(&self, repository: &Repository, run: &RunSummary) -> Arc<CardFacts> {
-        if let Some(cached) = locked(&self.facts).get(&run.id) {
+        if let Some(cached) = self.facts.lock().get(&run.id) {
             return Arc::clone(cached);
         }
         let facts =
             Arc::new(repository.load(&run.id).map(|record| CardFacts::of(&record)).unwrap_or_default());
         let is_final = !matches!(run.status, RunState::Running | RunState::Unknown);
-        let mut cache = locked(&self.facts);
+        let mut cache = self.facts.lock();
         if is_final && cache.len() < FACTS_MAX {
             cache.insert(run.id.clone(), Arc::clone(&facts));
         }
@@ -117,8 +118,4 @@ impl RepositoryListing {
                 .iter()
                 .all(|sweep| !matches!(sweep.status, SweepState::Running | SweepState::Unknown))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ServeError;
@@ -94,7 +94,7 @@ impl Users {
     fn current(&self) -> TokenFile {
         let version =
             std::fs::metadata(&self.path).ok().and_then(|facts| Some((facts.modified().ok()?, facts.len())));
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached.lock();
         if cached.version != version || version.is_none() {
             cached.file = read(&self.path).unwrap_or_default();
             cached.version = version;

@@ -19,7 +19,7 @@ mod shared;
 mod spec;
 mod vfs;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dyno_engine::grants::one_line;
 use dyno_engine::pool::InterruptFn;
@@ -31,6 +31,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
+use parking_lot::Mutex;
 
 use connect::Params;
 use counters::{SqliteObserver, SqliteObserverContext, SqliteSchemaReader, SqliteSessionRegistry};

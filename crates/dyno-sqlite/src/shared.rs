@@ -1,9 +1,10 @@
 //! The state that a target and its sessions share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dyno_engine::TargetError;
 use dyno_plan::{Bytes, DataSpec};
+use parking_lot::Mutex;
 
 use crate::connect::{Params, Purpose, SqliteConnection, no_stop_flag, pragma_number};
 use crate::counters::SqliteSessionRegistry;
@@ -30,7 +31,7 @@ impl SqliteSharedState {
         if !self.params.in_memory() {
             return Ok(());
         }
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keeper = self.keeper.lock();
         if keeper.is_none() {
             let link = self.params.connect(Purpose::Inspect, &no_stop_flag())?;
             raw::set_size_limit(&link.conn, MEMORY_LIMIT_BYTES);
@@ -41,7 +42,7 @@ impl SqliteSharedState {
 
     /// Opens one connection while no other is being opened.
     pub(crate) fn open_exclusively<T>(&self, open: impl FnOnce() -> T) -> T {
-        let _alone = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.opening.lock();
         open()
     }
 

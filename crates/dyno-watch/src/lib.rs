@@ -20,13 +20,14 @@ mod observed;
 mod query_thread;
 mod record;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::bounded_query::PendingAnswer;
 use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_observe::RemoteHostThread;
 use dyno_record::RunRecord;
+use parking_lot::Mutex;
 
 pub use event::{ObservationEvent, ObservedInterval};
 pub use job::ObservationJob;

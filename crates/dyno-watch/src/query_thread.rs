@@ -1,8 +1,8 @@
 //! The thread that queries the server: it reads counters on request, and samples sessions in between.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dyno_engine::panics::{caught, panicked};
@@ -10,6 +10,7 @@ use dyno_engine::{Clock, Counting, Observer, PassiveObserver, Sampler, TargetErr
 use dyno_host::HostObserver;
 use dyno_observe::{OWN_COMMITS, RemoteHostThread, SessionSamples, TargetSnapshot};
 use dyno_record::now_rfc3339;
+use parking_lot::Mutex;
 
 use crate::job::ObservationJob;
 
@@ -178,7 +179,7 @@ impl ObservationReader {
         let (clock, mut began_ns, mut then) = (&self.clock, self.clock.now_ns(), None);
         let of_sampler = self.sampler.as_ref().map_or(0, |sampler| sampler.own_commits());
         let (remote, mut is_far_asked) = (&self.remote, false);
-        let ask_far = || remote.iter().for_each(|(far, patience)| lock_remote(far).ask(*patience));
+        let ask_far = || remote.iter().for_each(|(far, patience)| far.lock().ask(*patience));
         let mut database = self.observer.read(&mut |counting| match counting {
             Counting::Asked => began_ns = clock.now_ns(),
             Counting::Answered => {
@@ -195,15 +196,10 @@ impl ObservationReader {
         let dyno_commits = self.observer.own_commits() + of_sampler;
         database.native.insert(OWN_COMMITS.to_owned(), dyno_commits as f64);
         let (ended_ns, at, host) = then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
-        let remote_host = self.remote.as_ref().map(|(far, _)| lock_remote(far).answer());
+        let remote_host = self.remote.as_ref().map(|(far, _)| far.lock().answer());
         if let Some((_, patience)) = &mut self.remote {
             *patience = self.far_patience;
         }
         Ok(TargetSnapshot { database, host, remote: remote_host, began_ns, ended_ns, at, overhead: 0 })
     }
-}
-
-fn lock_remote(remote: &SharedRemoteHost) -> MutexGuard<'_, RemoteHostThread> {
-    // Its data stays valid after a panic.
-    remote.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::ser::{SerializeSeq as _, Serializer as _};
 
 use crate::cli::CommonArgs;
@@ -74,7 +75,7 @@ impl Console {
     }
 
     fn to_stderr(&self, line: &str) {
-        if let Some(held) = self.deferred_output().as_mut() {
+        if let Some(held) = self.deferred.lock().as_mut() {
             held.push(DeferredOutput::Said(line.to_owned()));
             return;
         }
@@ -82,18 +83,14 @@ impl Console {
         let _ = writeln!(std::io::stderr().lock(), "{}", dyno_report::text::talk(line));
     }
 
-    fn deferred_output(&self) -> MutexGuard<'_, Option<Vec<DeferredOutput>>> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Holds back all output from now on.
     pub(crate) fn defer_output(&self) {
-        self.deferred_output().get_or_insert_default();
+        self.deferred.lock().get_or_insert_default();
     }
 
     /// Prints all held output in order, and stops holding output back.
     pub(crate) fn flush_deferred(&self) {
-        let held = self.deferred_output().take().unwrap_or_default();
+        let held = self.deferred.lock().take().unwrap_or_default();
         for one in held {
             match one {
                 DeferredOutput::Said(line) => self.to_stderr(&line),
@@ -105,15 +102,15 @@ impl Console {
 
     /// Runs `ask` at the terminal while other output is held back.
     pub(crate) fn with_terminal<T>(&self, ask: impl FnOnce() -> T) -> T {
-        let held = self.deferred_output().take();
+        let held = self.deferred.lock().take();
         let answer = ask();
-        *self.deferred_output() = held;
+        *self.deferred.lock() = held;
         answer
     }
 
     /// The last messages that are held back.
     pub(crate) fn last_deferred(&self, lines: usize) -> VecDeque<String> {
-        let held = self.deferred_output();
+        let held = self.deferred.lock();
         let messages = held.iter().flatten().rev().filter_map(|one| match one {
             // The screen itself shows which run begins.
             DeferredOutput::Said(line) if !line.starts_with("run ") => Some(line.clone()),
@@ -127,7 +124,7 @@ impl Console {
     /// Prints to stdout, or holds the text back if stdout is a terminal in use.
     fn print(&self, text: String) -> std::io::Result<()> {
         if std::io::stdout().is_terminal()
-            && let Some(held) = self.deferred_output().as_mut()
+            && let Some(held) = self.deferred.lock().as_mut()
         {
             held.push(DeferredOutput::Shown(text));
             return Ok(());
@@ -168,7 +165,7 @@ impl Console {
     /// Prints JSON; only with `--json`.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         if self.json {
-            if self.deferred_output().is_some() && std::io::stdout().is_terminal() {
+            if self.deferred.lock().is_some() && std::io::stdout().is_terminal() {
                 let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
                 return Ok(self.print(format!("{}\n", dyno_report::text::json(&text)))?);
             }

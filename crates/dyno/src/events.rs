@@ -10,9 +10,9 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use dyno_campaign::{CampaignControl, CampaignEvent, Error, Listener, LoadEvent, 
 use dyno_engine::Secret;
 use dyno_plan::TargetUrl;
 use dyno_record::event_file;
+use parking_lot::Mutex;
 
 use crate::exit::{Exit, usage};
 
@@ -72,7 +73,7 @@ impl EventLog {
     }
 
     pub(crate) fn set_steer(&self, steer: &CampaignControl) {
-        *self.steer.lock().unwrap_or_else(PoisonError::into_inner) = Some(steer.clone());
+        *self.steer.lock() = Some(steer.clone());
     }
 
     fn record_event(&self, event: &CampaignEvent) {
@@ -168,7 +169,7 @@ struct RequestFile {
 
 impl RequestFile {
     fn apply_request(&self) {
-        let steer = self.steer.lock().unwrap_or_else(PoisonError::into_inner);
+        let steer = self.steer.lock();
         let Some(steer) = &*steer else { return };
         let Some(word) = event_file::read_request(&self.path) else { return };
         let _ = std::fs::remove_file(&self.path);

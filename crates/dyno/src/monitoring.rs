@@ -1,11 +1,10 @@
 //! Reports a running command to monitoring: Prometheus scrapes it, and Grafana and OpenTelemetry receive
 //! data.
 
-use std::sync::{Mutex, PoisonError};
-
 use dyno_campaign::CampaignEvent;
 use dyno_metrics::{Annotator, Metrics, MetricsAccess, PostError, ServeMetricsError, Server};
 use dyno_record::private_file::open_secret_warning;
+use parking_lot::Mutex;
 
 use crate::cli::CommonArgs;
 use crate::console::Console;
@@ -96,34 +95,30 @@ impl TelemetrySinks {
             metrics.hear(event);
         }
         if let Some(annotator) = &self.annotator {
-            self.note(locked(annotator).hear(event));
+            self.note(annotator.lock().hear(event));
         }
         #[cfg(feature = "otlp")]
         if let Some(tracer) = &self.tracer {
-            self.note(locked(tracer).hear(event));
+            self.note(tracer.lock().hear(event));
         }
     }
 
     fn note(&self, sent: Result<(), PostError>) {
-        locked(&self.send_errors).extend(sent.err());
+        self.send_errors.lock().extend(sent.err());
     }
 
     /// Waits a bounded time for pending data and reports what did not arrive; the runs are stored anyway.
     pub(crate) fn finish(&self, talk: &Console) {
-        let mut trouble = std::mem::take(&mut *locked(&self.send_errors));
+        let mut trouble = std::mem::take(&mut *self.send_errors.lock());
         if let Some(annotator) = &self.annotator {
-            trouble.extend(locked(annotator).finish());
+            trouble.extend(annotator.lock().finish());
         }
         #[cfg(feature = "otlp")]
         if let Some(tracer) = &self.tracer {
-            trouble.extend(locked(tracer).finish());
+            trouble.extend(tracer.lock().finish());
         }
         for error in trouble {
             talk.say(&format!("warning: not sent: {error}"));
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,5 @@
 //! Progress of loads and runs: a line updated in place on a terminal, plain lines elsewhere.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use dyno_campaign::RunProgress;
@@ -9,6 +8,7 @@ use dyno_record::SweepKind;
 use dyno_report::Style;
 use dyno_watch::ObservedInterval;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
 
 use crate::console::Console;
 
@@ -47,7 +47,7 @@ impl<'a> LoadLine<'a> {
     }
 
     fn end_phase(&self, next: Option<&str>) {
-        let mut phase = self.phase.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut phase = self.phase.lock();
         let next = next.map(|name| (name.to_owned(), Instant::now()));
         if let Some((name, began)) = std::mem::replace(&mut *phase, next) {
             let seconds = dyno_report::number::fixed(began.elapsed().as_secs_f64(), 1);

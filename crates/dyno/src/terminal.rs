@@ -2,7 +2,6 @@
 //! its questions.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use dyno_campaign::{
@@ -14,6 +13,7 @@ use dyno_record::{PartOf, PointSetting, RecordKind, RunRecord, SweepKind};
 use dyno_report::number::span_s;
 use dyno_report::{Answered, RunningTable, SweepRow};
 use dyno_watch::ObservationEvent;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::console::Console;
@@ -75,7 +75,7 @@ impl<'a> Terminal<'a> {
 
     /// All targets are connected: from now on a stop request ends the run cleanly, and the screen is shown.
     fn targets_reached(&self) {
-        let mut screen = locked(&self.screen);
+        let mut screen = self.screen.lock();
         if let Some(command) = self.command
             && screen.is_none()
         {
@@ -100,7 +100,7 @@ impl<'a> Terminal<'a> {
 
     /// Asks a question with the terminal released from the screen.
     fn ask_user<T>(&self, ask: impl FnOnce() -> T) -> T {
-        match &*locked(&self.screen) {
+        match &*self.screen.lock() {
             Some(screen) => screen.with_terminal(ask),
             None => ask(),
         }
@@ -108,7 +108,7 @@ impl<'a> Terminal<'a> {
 
     /// Passes an event to the screen; returns whether it is shown there instead of as lines.
     fn is_on_screen(&self, event: &CampaignEvent) -> bool {
-        let screen = locked(&self.screen);
+        let screen = self.screen.lock();
         let Some(screen) = screen.as_ref().filter(|screen| screen.is_shown()) else { return false };
         screen.apply_event(event);
         match event {
@@ -123,9 +123,9 @@ impl<'a> Terminal<'a> {
     /// The result of a campaign, unless writing to stdout failed.
     pub(crate) fn outcome<T>(&self, outcome: Result<T, Error>) -> anyhow::Result<T> {
         // Ends the screen and prints held messages, before the result is printed.
-        drop(locked(&self.screen).take());
+        drop(self.screen.lock().take());
         self.sinks.finish(self.talk);
-        match locked(&self.stdout_error).take() {
+        match self.stdout_error.lock().take() {
             Some(trouble) => Err(trouble),
             None => Ok(outcome?),
         }
@@ -134,7 +134,7 @@ impl<'a> Terminal<'a> {
     /// Stops the campaign if output cannot be shown any more.
     fn cancel_on_error(&self, shown: anyhow::Result<()>) {
         if let Err(error) = shown {
-            locked(&self.stdout_error).get_or_insert(error);
+            self.stdout_error.lock().get_or_insert(error);
             self.cancel.cancel();
         }
     }
@@ -144,13 +144,13 @@ impl<'a> Terminal<'a> {
     }
 
     fn load(&self, event: &LoadEvent) {
-        let mut load = locked(&self.load);
+        let mut load = self.load.lock();
         match event {
             LoadEvent::Phase(name, rows) => {
                 load.get_or_insert_with(|| LoadLine::new(self.talk)).phase(name, *rows);
             }
             LoadEvent::Advance(..) => {
-                let progress = locked(&self.progress);
+                let progress = self.progress.lock();
                 load.iter().for_each(|load| load.show_rows(progress.rows.unwrap_or(0), progress.bytes));
             }
             LoadEvent::Over => load.take().iter().for_each(LoadLine::finish),
@@ -160,7 +160,7 @@ impl<'a> Terminal<'a> {
 
     /// Shows events of an observed database.
     fn show_watch_event(&self, event: &ObservationEvent) {
-        let mut run = locked(&self.run);
+        let mut run = self.run.lock();
         let run = run.get_or_insert_with(|| RunLine::new(self.talk));
         let (line, json) = match event {
             ObservationEvent::Interval(moment) => {
@@ -226,7 +226,7 @@ impl<'a> Terminal<'a> {
             let table =
                 RunningTable::new(campaign.axes.iter().map(|(axis, widest)| (axis.as_str(), *widest)));
             self.show(&table.heads(&self.talk.style()));
-            *locked(&self.table) = Some(table);
+            *self.table.lock() = Some(table);
         }
     }
 
@@ -253,7 +253,7 @@ impl<'a> Terminal<'a> {
         let RunEnded { number, part, record, failed, skipped } = finished_run;
         let stopped = finished_run.is_stopped() || *skipped;
         let is_sweep = matches!(part.kind, SweepKind::Sweep | SweepKind::Suite);
-        if let Some(table) = &*locked(&self.table)
+        if let Some(table) = &*self.table.lock()
             && !(is_sweep && finished_run.is_stopped() && record.is_none())
         {
             let values = match &part.side {
@@ -291,14 +291,10 @@ fn load(part: &PartOf) -> String {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Listener for Terminal<'_> {
     fn event(&self, event: CampaignEvent) {
         self.sinks.forward(&event);
-        locked(&self.progress).hear(&event, self.began.elapsed().as_secs_f64());
+        self.progress.lock().hear(&event, self.began.elapsed().as_secs_f64());
         if self.is_on_screen(&event) {
             return;
         }
@@ -306,12 +302,12 @@ impl Listener for Terminal<'_> {
             CampaignEvent::Reached => self.targets_reached(),
             CampaignEvent::Load(event) => self.load(event),
             CampaignEvent::Phase(event) => {
-                let mut run = locked(&self.run);
+                let mut run = self.run.lock();
                 let line = run.get_or_insert_with(|| RunLine::new(self.talk));
-                line.show_event(event, &locked(&self.progress));
+                line.show_event(event, &self.progress.lock());
             }
             CampaignEvent::Seen(seen) => self.show_watch_event(seen),
-            CampaignEvent::RunOver => locked(&self.run).take().iter().for_each(RunLine::finish),
+            CampaignEvent::RunOver => self.run.lock().take().iter().for_each(RunLine::finish),
             CampaignEvent::Stored(record) => self.stored(record),
             CampaignEvent::Begun(begun) => self.begin_campaign(begun),
             CampaignEvent::Next(next) => self.begin_run(next),

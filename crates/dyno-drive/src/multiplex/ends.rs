@@ -1,7 +1,9 @@
 //! Opens and closes sessions that share a thread; further threads do the slow parts.
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::affinity::States;
 use crate::state::SessionState;
@@ -16,7 +18,7 @@ const HELPERS: usize = 8;
 pub(super) fn connect(workers: Vec<SessionWorker>) -> States {
     let helpers = HELPERS.min(workers.len());
     let waiting = Mutex::new(workers.into_iter());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || waiting.lock().next();
     let open = || {
         let mut states = Vec::new();
         while let Some(mut worker) = next() {
@@ -49,7 +51,7 @@ pub(super) fn end_in_background(states: usize, leaving: Receiver<SessionState>) 
     for _ in 0..HELPERS.min(states) {
         let leaving = Arc::clone(&leaving);
         let finish = move || loop {
-            let next = leaving.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = leaving.lock().recv();
             let Ok(SessionState { worker, session, .. }) = next else { return };
             worker.finish(session);
         };

@@ -1,9 +1,9 @@
 //! Distributes a load over several connections.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 use dyno_plan::DataSpec;
+use parking_lot::Mutex;
 
 use super::table::TestTable;
 use crate::chunks::LoadChunk;
@@ -129,10 +129,10 @@ impl<L: LoadConnector> ParallelLoad<'_, L> {
         let measured = Mutex::new(Vec::new());
         self.each_table(&self.tables, "verify", |connection, table| {
             let table_result = (table.kind, table.schema, measure(connection, table)?);
-            measured.lock().unwrap_or_else(PoisonError::into_inner).push(table_result);
+            measured.lock().push(table_result);
             Ok(())
         })?;
-        let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut measured = measured.into_inner();
         measured.sort_by_key(|(kind, schema, _)| (*kind, *schema));
         Ok(measured.into_iter().map(|(.., measurement)| measurement).collect())
     }

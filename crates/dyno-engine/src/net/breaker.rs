@@ -1,7 +1,8 @@
 //! Interrupts whatever a connection does, from another thread.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::socket::Socket;
 use crate::session::Interrupter;
@@ -19,20 +20,15 @@ struct Slot {
 }
 
 impl Breaker {
-    fn slot(&self) -> MutexGuard<'_, Slot> {
-        // The slot is consistent after every statement here, so a panic elsewhere cannot have damaged it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Number of breaks so far, for [`Breaker::guard`].
     pub fn breaks(&self) -> u64 {
-        self.slot().breaks
+        self.0.lock().breaks
     }
 
     /// Makes `socket` the one that a break shuts down; an error if a break happened since `breaks` was read.
     pub fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
         let handle = socket.handle();
-        let mut slot = self.slot();
+        let mut slot = self.0.lock();
         if slot.breaks != breaks {
             return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "Dyno closed it"));
         }
@@ -42,13 +38,13 @@ impl Breaker {
 
     /// Forgets the socket, so that its descriptor can be closed.
     pub fn release(&self) {
-        self.slot().socket = None;
+        self.0.lock().socket = None;
     }
 }
 
 impl Interrupter for Breaker {
     fn interrupt(&self) {
-        let mut slot = self.slot();
+        let mut slot = self.0.lock();
         slot.breaks += 1;
         if let Some(socket) = &slot.socket {
             socket.shut_down();

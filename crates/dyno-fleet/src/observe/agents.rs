@@ -1,10 +1,11 @@
 //! Finds agents that only observe. Connects to the NATS server at the first use, once for all of them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_host::remote::{self, HostSource, Now, SourceError, SourceErrorKind};
 use dyno_plan::HostUrl;
+use parking_lot::Mutex;
 
 use super::source::{AgentSource, FoundAgent};
 use crate::coding::{decode, encode};
@@ -62,8 +63,7 @@ impl remote::Agents for NatsAgents {
 
 impl Inner {
     fn reach(&self) -> Result<Arc<Wire>, SourceError> {
-        // This is only an optional connection, which stays valid after a panic.
-        let mut wire = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wire = self.wire.lock();
         if let Some(wire) = wire.as_ref() {
             return Ok(Arc::clone(wire));
         }

@@ -11,11 +11,12 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_record::CpuProfile;
+use parking_lot::Mutex;
 
 use super::family::HostProcesses;
 use super::read::{self, quiet};
@@ -131,7 +132,7 @@ impl Perf {
     }
 
     fn messages(&self) -> String {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.messages.lock().clone()
     }
 
     /// Ends it and aggregates its samples inside `cut`. `processes` identify the owners of processes, later
@@ -251,7 +252,7 @@ fn listen(stderr: ChildStderr, keep: &Mutex<String>, obeyed: impl Fn(u64)) {
             "ack" => obeyed(monotonic_ns()),
             "Events enabled" | "Events disabled" => {}
             _ => {
-                let mut messages = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut messages = keep.lock();
                 if (messages.len() + text.len()) as u64 <= SAID_MAX {
                     messages.push_str(text);
                     messages.push('\n');

@@ -8,7 +8,7 @@ use dyno_record::{Counter, CounterReading, RELOADED, SETTINGS, SHAPE, Snapshot};
 use super::super::connect::MySqlConnectConfig;
 use super::super::identity::{shown, started};
 use super::super::layout::{READ_ONLY, settle};
-use super::super::own_connections::{self, MySqlSessionStatus, SharedSessionRegistry, lock_registry};
+use super::super::own_connections::{self, MySqlSessionStatus, SharedSessionRegistry};
 use super::super::wire::{MySqlConnection, MySqlError, TextRow};
 use super::company;
 use super::histogram;
@@ -71,7 +71,7 @@ impl MySqlObserver {
         }
         let watched = shape::MySqlWatchedObjects::find(&mut connection, spec, names)?;
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
-        lock_registry(&sessions).add_observer(connection.id());
+        sessions.lock().add_observer(connection.id());
         Ok(Self {
             connection,
             missing,
@@ -193,7 +193,7 @@ impl Observer for MySqlObserver {
             let answer = self.connection.simple(source.sql);
             // Table counts are read last. Work that follows a count is not attributed to others.
             if counts || source.name == TABLES.name {
-                sessions = lock_registry(&self.sessions).sum();
+                sessions = self.sessions.lock().sum();
             }
             if counts {
                 tell(Counting::Answered);

@@ -6,7 +6,7 @@ use super::slice::MySqlSliceCalls;
 use super::template::MySqlRequestTemplate;
 use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::MySqlConnectConfig;
-use crate::own_connections::{SharedSessionRegistry, lock_registry};
+use crate::own_connections::SharedSessionRegistry;
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::error::ALLOW_WRITES;
 use dyno_engine::net::Breaker;
@@ -60,7 +60,7 @@ pub(super) fn open_session_connection(
 ) -> Result<MySqlConnection, TargetError> {
     let connection =
         MySqlConnection::open_guarded(config, &format!("dyno session {}", setup.number), breaker)?;
-    lock_registry(sessions).remember_id(connection.id());
+    sessions.lock().remember_id(connection.id());
     Ok(connection)
 }
 

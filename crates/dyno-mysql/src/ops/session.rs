@@ -14,7 +14,7 @@ use super::transaction_counts::MySqlAckLedger;
 use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::MySqlConnectConfig;
 use crate::layout::{MySqlLoadMethod, filler::write};
-use crate::own_connections::{self, MySqlSessionStatusReply, SharedSessionRegistry, lock_registry};
+use crate::own_connections::{self, MySqlSessionStatusReply, SharedSessionRegistry};
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
@@ -100,7 +100,7 @@ impl MySqlSession {
         self.ready.replace_connection(connection);
         let connection = &mut self.ready.connection;
         self.ledger.open(connection, &self.sessions);
-        lock_registry(&self.sessions).remove_session(before, None);
+        self.sessions.lock().remove_session(before, None);
         connection.simple(&settings_sql(connection, &self.setup))?;
         Ok(())
     }
@@ -358,7 +358,7 @@ impl Session for MySqlSession {
         if self.setup.connect == Connect::Transaction {
             return self.connect();
         }
-        lock_registry(&self.sessions).remove_session(self.ready.connection.id(), None);
+        self.sessions.lock().remove_session(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, &self.breaker, &self.sessions)?;
         let connection = &mut self.ready.connection;
         self.thread = open_ledger(connection, &mut self.ledger, &self.sessions, &self.setup)?;
@@ -372,7 +372,7 @@ impl Session for MySqlSession {
     fn close(self: Box<Self>) {
         let Self { mut ready, breaker, sessions, .. } = *self;
         let share = own_connections::read_session_status(&mut ready.connection).ok();
-        lock_registry(&sessions).remove_session(ready.connection.id(), share);
+        sessions.lock().remove_session(ready.connection.id(), share);
         ready.connection.close_within(CLOSE_WAIT);
         breaker.release();
     }

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use crate::own_connections::{
-    self, MySqlAckCounters, MySqlAckCounts, MySqlSessionStatus, SharedSessionRegistry, lock_registry,
+    self, MySqlAckCounters, MySqlAckCounts, MySqlSessionStatus, SharedSessionRegistry,
 };
 use crate::wire::{MySqlConnection, MySqlWireError};
 use dyno_engine::Statement;
@@ -95,12 +95,12 @@ impl MySqlAckLedger {
             cost_remainder: self.cost_remainder,
             ..Self::default()
         };
-        lock_registry(sessions).add_session(connection.id(), Arc::clone(&self.acknowledged));
+        sessions.lock().add_session(connection.id(), Arc::clone(&self.acknowledged));
     }
 
     /// Loads the costs of `statements` that are known so far.
     pub(super) fn load_costs(&mut self, statements: &[Statement], sessions: &SharedSessionRegistry) {
-        let registry = lock_registry(sessions);
+        let registry = sessions.lock();
         let cost =
             |statement: &Statement| MySqlCostEstimate::of(&statement.sql, registry.mean_cost(&statement.sql));
         self.costs = statements.iter().map(cost).collect();
@@ -127,7 +127,7 @@ impl MySqlAckLedger {
     ) {
         let (counted, acknowledged) = (share.transactions(), self.acknowledged.snapshot().transactions());
         self.overhead = counted.cast_signed() - acknowledged.cast_signed();
-        let mut registry = lock_registry(sessions);
+        let mut registry = sessions.lock();
         registry.record_status(id, share);
         if let (MySqlExecutedSince::One(index), Some(before)) = (self.since, self.last_counted)
             && let Some(statement) = statements.get(index)

@@ -127,9 +127,9 @@ mod tests {
             ("//db1/bench.example", "oracle://me@db1/bench.example"),
             ("[fe80::1]:1521/bench", "oracle://me@[fe80::1]:1521/bench"),
         ] {
-            static PLACE: std::sync::Mutex<String> = std::sync::Mutex::new(String::new());
-            two_task.clone_into(&mut PLACE.lock().unwrap());
-            let variables = |name: &str| (name == "TWO_TASK").then(|| PLACE.lock().unwrap().clone());
+            static PLACE: parking_lot::Mutex<String> = parking_lot::Mutex::new(String::new());
+            two_task.clone_into(&mut PLACE.lock());
+            let variables = |name: &str| (name == "TWO_TASK").then(|| PLACE.lock().clone());
             assert_eq!(place("oracle://me@/", variables).unwrap(), located);
             assert_eq!(place("oracle://me@db2/own", variables).unwrap(), "oracle://me@db2/own");
         }

@@ -4,7 +4,7 @@
 //! statement is parsed again: first with all types left to the server, then with the types of literals
 //! (`integer`, `numeric` and unknown), which the simple protocol would use.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::encode::{oid, type_oid};
 use crate::connect::PostgresConnectConfig;
@@ -28,7 +28,7 @@ pub(crate) struct InferredTypes(Mutex<Vec<(Statement, Oids)>>);
 impl InferredTypes {
     /// The types for each statement of `setup`: inferred ones if known, otherwise the declared ones.
     pub(super) fn of(&self, setup: &SessionSetup) -> Vec<Oids> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.0.lock();
         let types = |statement: &Statement| {
             let inferred = entries.iter().find(|(other, _)| is_same(other, statement));
             inferred.map_or_else(|| declared(statement), |(_, types)| types.clone())
@@ -47,7 +47,7 @@ impl InferredTypes {
         setup: &SessionSetup,
         explain: impl Fn(PostgresWireError) -> TargetError,
     ) -> Result<(), TargetError> {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.0.lock();
         let is_new = |statement: &&Statement| {
             !statement.params.is_empty() && entries.iter().all(|(other, _)| !is_same(other, statement))
         };

@@ -1,9 +1,10 @@
 //! The counters of the scripted database, and its observer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dyno_engine::{Counting, Observer, TargetError};
 use dyno_record::{Counter, Snapshot};
+use parking_lot::Mutex;
 
 /// Bytes of redo that the script counts for each updated row.
 pub const REDO_BYTES_PER_ROW: u64 = 300;
@@ -44,8 +45,8 @@ impl Observer for ScriptedObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         tell(Counting::Asked);
         (self.reading)();
-        let mut books = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut late = self.delayed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut books = self.counters.lock();
+        let mut late = self.delayed.lock();
         if late.counters.logical_reads > 0 {
             late.remaining_reads = late.remaining_reads.saturating_sub(1);
             if late.remaining_reads == 0 {

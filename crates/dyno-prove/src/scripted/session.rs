@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
@@ -11,6 +11,7 @@ use dyno_engine::{
     RequestCompletion, Session, SessionRequest, SliceDone, Slices, Statement, TargetError, Value,
 };
 use dyno_workload::ClassId;
+use parking_lot::Mutex;
 
 use super::counters::{DelayedCounters, REDO_BYTES_PER_ROW, ScriptedCounters};
 use super::ledger::{Ledger, LedgerEntry, LedgerStep};
@@ -21,20 +22,20 @@ pub(super) const PANIC: &str = "as scripted";
 
 /// Whether a session was interrupted.
 #[derive(Default)]
-pub(super) struct ScriptedInterrupter(Mutex<bool>, std::sync::Condvar);
+pub(super) struct ScriptedInterrupter(Mutex<bool>, parking_lot::Condvar);
 
 impl Interrupter for ScriptedInterrupter {
     fn interrupt(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.0.lock() = true;
         self.1.notify_all();
     }
 }
 
 impl ScriptedInterrupter {
     fn wait(&self) {
-        let mut broken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut broken = self.0.lock();
         while !*broken {
-            broken = self.1.wait(broken).unwrap_or_else(PoisonError::into_inner);
+            self.1.wait(&mut broken);
         }
     }
 }
@@ -70,9 +71,9 @@ pub(super) struct ScriptedSession {
 impl ScriptedSession {
     fn publish(&mut self) {
         let counters = std::mem::take(&mut self.unpublished);
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner).add(counters);
+        self.counters.lock().add(counters);
         let log = std::mem::take(&mut self.log);
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.number, log);
+        self.ledger.lock().absorb(self.number, log);
     }
 
     fn act(&mut self, op: BlockOp) -> Act {
@@ -257,7 +258,7 @@ impl Session for ScriptedSession {
 
     fn close(mut self: Box<Self>) {
         assert!(!self.panics_closed, "{PANIC}");
-        let mut late = self.delayed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut late = self.delayed.lock();
         if late.remaining_reads > 0 {
             late.counters.add(std::mem::take(&mut self.unpublished));
         }

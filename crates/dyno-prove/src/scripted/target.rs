@@ -1,7 +1,7 @@
 //! The target of the scripted database.
 
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
 use dyno_engine::{
@@ -12,6 +12,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
+use parking_lot::Mutex;
 
 use super::counters::{DelayedCounters, ScriptedCounters, ScriptedObserver};
 use super::ledger::Ledger;
@@ -58,7 +59,7 @@ impl ScriptedTarget {
     /// Delays the counters: they show the last work of closed sessions only after this many `looks`.
     #[must_use]
     pub fn late(self, looks: u32) -> Self {
-        self.delayed.lock().unwrap_or_else(PoisonError::into_inner).remaining_reads = looks;
+        self.delayed.lock().remaining_reads = looks;
         self
     }
 
@@ -99,7 +100,7 @@ impl ScriptedTarget {
 
     /// The sessions' work by their own account; complete after all of them have ended.
     pub fn ledger(&self) -> Ledger {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.ledger.lock().clone()
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dyno_campaign::{ProgressEvent, RunProgress};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// Maximum number of lines kept for later viewers: more than an hour at one line per second.
@@ -53,28 +54,24 @@ impl JobEventFeed {
 
     /// Reads the lines that were appended since the last call.
     pub(crate) fn read_on(&self) {
-        let count = self.locked().read_on();
+        let count = self.read.lock().read_on();
         self.lines.send_if_modified(|lines| std::mem::replace(lines, count) != count);
     }
 
     /// Marks the feed as complete.
     pub(crate) fn end(&self) {
-        self.locked().is_over = true;
+        self.read.lock().is_over = true;
         self.lines.send_modify(|_| ());
     }
 
     /// Returns the progress computed from the events.
     pub(crate) fn progress(&self) -> RunProgress {
-        self.locked().progress.clone()
+        self.read.lock().progress.clone()
     }
 
     /// Creates a viewer that starts at line number `from`.
     pub(crate) fn follow(self: &Arc<Self>, from: u64) -> Follower {
         Follower { feed: Arc::clone(self), lines: self.lines.subscribe(), next: from }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Read> {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -132,7 +129,7 @@ impl Follower {
     }
 
     fn take_new_lines(&mut self) -> (Vec<(u64, Arc<str>)>, bool) {
-        let read = self.feed.locked();
+        let read = self.feed.read.lock();
         let from = self.next.max(read.before);
         let skip = usize::try_from(from - read.before).unwrap_or(usize::MAX);
         let lines: Vec<_> = (from..).zip(read.kept.iter().skip(skip).cloned()).collect();

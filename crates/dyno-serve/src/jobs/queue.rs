@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::child::{JobStopHandle, JobWorker};
 use super::feed::JobEventFeed;
@@ -137,7 +139,7 @@ impl Jobs {
     /// Queues a job for the holder of the token `started_by`, and starts it if its target is free.
     pub(crate) fn start(self: &Arc<Self>, start: JobStart, started_by: &str) -> Result<ServeJob, StopError> {
         let job = {
-            let mut inner = self.locked();
+            let mut inner = self.inner.lock();
             if inner.jobs.values().filter(|job| !job.state.is_over()).count() >= OPEN_MAX {
                 return Err(StopError::Full);
             }
@@ -151,7 +153,7 @@ impl Jobs {
 
     /// Asks a running job to stop and to keep measured runs; removes a queued job from the queue.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Result<(), StopError> {
-        let mut inner = self.locked();
+        let mut inner = self.inner.lock();
         let Inner { jobs, handles, .. } = &mut *inner;
         let job = jobs.get_mut(id).ok_or_else(|| StopError::None(id.to_owned()))?;
         match job.state {
@@ -186,19 +188,19 @@ impl Jobs {
 
     /// Returns all jobs, newest first.
     pub(crate) fn all(&self) -> Vec<ServeJob> {
-        let mut all: Vec<ServeJob> = self.locked().jobs.values().cloned().collect();
+        let mut all: Vec<ServeJob> = self.inner.lock().jobs.values().cloned().collect();
         all.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
         all
     }
 
     /// Returns the job with this id; absent if there is none.
     pub(crate) fn get(&self, id: &str) -> Option<ServeJob> {
-        self.locked().jobs.get(id).cloned()
+        self.inner.lock().jobs.get(id).cloned()
     }
 
     /// Returns the event feed of a job.
     pub(crate) fn feed(&self, job: &ServeJob) -> Arc<JobEventFeed> {
-        let open_feed = self.locked().feeds.get(&job.id).cloned();
+        let open_feed = self.inner.lock().feeds.get(&job.id).cloned();
         open_feed.unwrap_or_else(|| match job.state.is_over() {
             true => JobEventFeed::whole(&job.events(&self.directory)),
             false => JobEventFeed::of(&job.events(&self.directory)),
@@ -212,7 +214,7 @@ impl Jobs {
 
     /// Number of jobs on the same target that are queued before this one.
     pub(crate) fn before(&self, job: &ServeJob) -> usize {
-        let inner = self.locked();
+        let inner = self.inner.lock();
         let is_before = |other: &&ServeJob| {
             conflicts_with(&other.place, &job.place)
                 && !other.state.is_over()
@@ -245,17 +247,13 @@ impl Jobs {
 
     /// Stops starting jobs; running ones continue without this server.
     pub(crate) fn close(&self) {
-        self.locked().is_closed = true;
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().is_closed = true;
     }
 
     /// Starts all queued jobs that no other job delays.
     fn start_ready_jobs(self: &Arc<Self>) {
         let ready: Vec<ServeJob> = {
-            let mut inner = self.locked();
+            let mut inner = self.inner.lock();
             if inner.is_closed {
                 return;
             }
@@ -293,7 +291,7 @@ impl Jobs {
     /// still running.
     fn spawn_job_thread(self: &Arc<Self>, job: ServeJob, worker: Option<JobWorker>) -> std::io::Result<()> {
         let feed = JobEventFeed::of(&job.events(&self.directory));
-        self.locked().feeds.insert(job.id.clone(), Arc::clone(&feed));
+        self.inner.lock().feeds.insert(job.id.clone(), Arc::clone(&feed));
         let this = Arc::clone(self);
         let lead = move || this.run_job(job, worker, &feed);
         std::thread::Builder::new().name("job".into()).spawn(lead).map(|_| ())
@@ -344,7 +342,7 @@ impl Jobs {
         args.extend(["--events".to_owned(), job.events(&self.directory).to_string_lossy().into_owned()]);
         let worker = JobWorker::spawn(&self.program, &args, &job.talk(&self.directory))?;
         job.process = Some(worker.process.clone());
-        let mut inner = self.locked();
+        let mut inner = self.inner.lock();
         if let Some(known) = inner.jobs.get_mut(&job.id) {
             (known.step, known.process) = (job.step, job.process.clone());
             known.save(&self.directory)?;
@@ -355,7 +353,7 @@ impl Jobs {
     /// Waits for the end of a process, and reads its events meanwhile.
     fn wait(&self, id: &str, worker: JobWorker, feed: &JobEventFeed) -> Option<i32> {
         if let Ok(handle) = worker.handle() {
-            let mut inner = self.locked();
+            let mut inner = self.inner.lock();
             // The user may have asked to stop before the process existed.
             if inner.jobs.get(id).is_some_and(|job| job.stop) {
                 let _ = handle.interrupt();
@@ -365,12 +363,12 @@ impl Jobs {
         while !worker.wait(LOOK) {
             feed.read_on();
         }
-        self.locked().handles.remove(id);
+        self.inner.lock().handles.remove(id);
         worker.exit()
     }
 
     fn end(&self, id: &str, state: JobState, exit: Option<i32>, error: Option<&str>) {
-        let mut inner = self.locked();
+        let mut inner = self.inner.lock();
         inner.feeds.remove(id);
         let Some(job) = inner.jobs.get_mut(id) else { return };
         (job.state, job.exit) = (state, exit);

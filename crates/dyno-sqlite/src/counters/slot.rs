@@ -6,8 +6,10 @@
 //! leaves its counts in the slot, and the next one adds to them. The sum over all slots is therefore the work
 //! of all sessions so far.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// The counts of one session's connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,13 +64,9 @@ struct Slots {
 pub(crate) struct SqliteSessionRegistry(Arc<Mutex<Slots>>);
 
 impl SqliteSessionRegistry {
-    fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Assigns a slot for a new session's counters.
     pub(crate) fn register(&self) -> Publisher {
-        let mut slots = self.slots();
+        let mut slots = self.0.lock();
         let slot = slots.idle.pop().unwrap_or_else(|| {
             let slot = Arc::new(Slot::default());
             slots.all.push(Arc::clone(&slot));
@@ -79,14 +77,14 @@ impl SqliteSessionRegistry {
 
     /// Whether any session exists now.
     pub(super) fn has_sessions(&self) -> bool {
-        let slots = self.slots();
+        let slots = self.0.lock();
         slots.all.len() > slots.idle.len()
     }
 
     /// The published counts of all sessions, including those that have ended.
     pub(crate) fn sum(&self) -> SqliteSessionCounts {
         let mut sum = [0; FIELDS];
-        for slot in &self.slots().all {
+        for slot in &self.0.lock().all {
             for (total, field) in sum.iter_mut().zip(&slot.published) {
                 *total += field.load(Ordering::Relaxed);
             }
@@ -96,7 +94,7 @@ impl SqliteSessionRegistry {
 
     /// Commits of all sessions so far, published or not.
     pub(super) fn commits_by_now(&self) -> u64 {
-        self.slots().all.iter().map(|slot| slot.commits_by_now.load(Ordering::Relaxed)).sum()
+        self.0.lock().all.iter().map(|slot| slot.commits_by_now.load(Ordering::Relaxed)).sum()
     }
 }
 
@@ -137,7 +135,7 @@ impl SqliteCommitCounter {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        self.registry.slots().idle.push(Arc::clone(&self.slot));
+        self.registry.0.lock().idle.push(Arc::clone(&self.slot));
     }
 }
 
@@ -156,6 +154,6 @@ mod tests {
             let sum = registry.sum();
             assert_eq!((sum.hits, sum.commits, sum.changes), (20 * round, round, 7 * round));
         }
-        assert_eq!(registry.slots().all.len(), 2);
+        assert_eq!(registry.0.lock().all.len(), 2);
     }
 }

@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
+
+use parking_lot::Mutex;
 
 /// Offset of the change counter in the database file: four bytes, big-endian.
 const CHANGE_COUNTER: u64 = 24;
@@ -41,13 +43,13 @@ fn index_of(path: &Path) -> PathBuf {
 /// Closes files that have been removed. No process has locks on them any more, and an open descriptor would
 /// prevent the file system from being unmounted.
 pub(crate) fn forget_removed() {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     open.retain(|_, file| file.metadata().is_ok_and(|facts| facts.nlink() > 0));
 }
 
 fn four_bytes(path: &Path, offset: u64) -> Option<[u8; 4]> {
     let facts = path.metadata().ok()?;
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     let file = match open.entry((facts.dev(), facts.ino())) {
         std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
         std::collections::hash_map::Entry::Vacant(place) => place.insert(File::open(path).ok()?),

@@ -1,8 +1,9 @@
 //! Interrupts a session from another thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, InterruptHandle};
 
 use dyno_engine::Interrupter;
@@ -39,13 +40,13 @@ impl SqliteInterrupter {
 
     /// Sets `conn` as the connection to interrupt from now on.
     pub(super) fn set_connection(&self, conn: &Connection) {
-        *self.statement.lock().unwrap_or_else(PoisonError::into_inner) = conn.get_interrupt_handle();
+        *self.statement.lock() = conn.get_interrupt_handle();
     }
 }
 
 impl Interrupter for SqliteInterrupter {
     fn interrupt(&self) {
         self.stop_flag.store(true, Ordering::Relaxed);
-        self.statement.lock().unwrap_or_else(PoisonError::into_inner).interrupt();
+        self.statement.lock().interrupt();
     }
 }

@@ -18,7 +18,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
 
 /// Alignment in bytes that is sufficient for every device: logical blocks are 512 or 4,096 bytes, and
 /// SQLite's pages of 4–64 KiB are multiples of it.
@@ -36,13 +38,9 @@ type Descriptors = HashMap<(FileId, bool), Arc<File>>;
 /// Every file that this process has open with `O_DIRECT`.
 static OPEN: LazyLock<Mutex<Descriptors>> = LazyLock::new(Mutex::default);
 
-fn registry() -> std::sync::MutexGuard<'static, Descriptors> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Closes descriptors of files that have been removed and that no handle uses.
 pub(crate) fn release_removed() {
-    registry().retain(|_, file| {
+    OPEN.lock().retain(|_, file| {
         Arc::strong_count(file) > 1 || file.metadata().map_or(true, |facts| facts.nlink() > 0)
     });
 }
@@ -50,7 +48,7 @@ pub(crate) fn release_removed() {
 /// The process's `O_DIRECT` descriptor of the file at `path`.
 fn descriptor(path: &Path, writable: bool) -> io::Result<Arc<File>> {
     release_removed();
-    let mut open = registry();
+    let mut open = OPEN.lock();
     let facts = std::fs::metadata(path)?;
     let id = ((facts.dev(), facts.ino()), writable);
     if let Some(file) = open.get(&id) {
@@ -239,13 +237,13 @@ mod tests {
         let handle = DirectFile::open(path.as_os_str().as_bytes(), true).unwrap();
         drop(handle);
         release_removed();
-        assert!(registry().contains_key(&id), "closing it would drop SQLite's locks on the file");
+        assert!(OPEN.lock().contains_key(&id), "closing it would drop SQLite's locks on the file");
         let handle = DirectFile::open(path.as_os_str().as_bytes(), true).unwrap();
         std::fs::remove_file(&path).unwrap();
         release_removed();
-        assert!(registry().contains_key(&id), "a handle still uses it");
+        assert!(OPEN.lock().contains_key(&id), "a handle still uses it");
         drop(handle);
         release_removed();
-        assert!(!registry().contains_key(&id));
+        assert!(!OPEN.lock().contains_key(&id));
     }
 }

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use dyno_record::Histogram;
+use parking_lot::Mutex;
 
 use super::histogram::{SharedHistogram, bump};
 
@@ -101,13 +102,9 @@ impl RequestSum {
 }
 
 impl FileStats {
-    fn handles(&self, kind: FileKind) -> std::sync::MutexGuard<'_, Handles> {
-        self.kinds[kind as usize].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Assigns the counters for a handle that is being opened.
     pub(super) fn check_out(&self, kind: FileKind) -> Arc<HandleStats> {
-        let mut handles = self.handles(kind);
+        let mut handles = self.kinds[kind as usize].lock();
         handles.idle.pop().unwrap_or_else(|| {
             let stats = Arc::new(HandleStats::default());
             handles.all.push(Arc::clone(&stats));
@@ -117,13 +114,13 @@ impl FileStats {
 
     /// Returns the counters of a handle that is being closed.
     pub(super) fn check_in(&self, kind: FileKind, stats: Arc<HandleStats>) {
-        self.handles(kind).idle.push(stats);
+        self.kinds[kind as usize].lock().idle.push(stats);
     }
 
     /// Everything counted on files of `kind` so far.
     pub(crate) fn sum(&self, kind: FileKind) -> KindSum {
         let mut sum = KindSum::default();
-        for stats in &self.handles(kind).all {
+        for stats in &self.kinds[kind as usize].lock().all {
             sum.read.add(&stats.read);
             sum.write.add(&stats.write);
             sum.sync.add(&stats.sync);
@@ -137,7 +134,7 @@ static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<FileStats>>>> = LazyLock::new(
 
 /// The counters of the database at `path`, as SQLite has resolved it.
 pub(crate) fn of(path: &[u8]) -> Arc<FileStats> {
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut files = FILES.lock();
     if let Some(stats) = files.get(path) {
         return Arc::clone(stats);
     }
@@ -161,7 +158,7 @@ mod tests {
             assert_eq!((sum.count, sum.bytes, sum.time_ns), (2 * round, 300 * round, 4_000 * round));
             assert_eq!(sum.latencies.count(), 2 * round);
         }
-        assert_eq!(stats.handles(FileKind::Journal).all.len(), 2);
+        assert_eq!(stats.kinds[FileKind::Journal as usize].lock().all.len(), 2);
         assert_eq!(stats.sum(FileKind::Main).read.count, 0);
     }
 }

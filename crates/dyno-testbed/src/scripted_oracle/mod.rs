@@ -27,11 +27,12 @@ mod request;
 mod user_tables;
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use conversation::Conversation;
 pub use database::{ScriptedDatabase, SessionLabels};
 pub use model::{ModelDatabase, ModelFaults, ModelOptions, ModelWork};
+use parking_lot::Mutex;
 pub use recorded_server::RecordedServer;
 pub use release::ScriptedRelease;
 pub use user_tables::UserTables;
@@ -311,10 +312,10 @@ impl Shared {
     }
 
     fn counts(&self) -> WireCounts {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.counts.lock()
     }
 
     fn count(&self, change: impl FnOnce(&mut WireCounts)) {
-        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.counts.lock());
     }
 }

@@ -20,13 +20,14 @@ pub(crate) mod tty;
 mod view;
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dyno_campaign::{CampaignControl, CampaignEvent};
 use dyno_engine::Cancel;
+use parking_lot::Mutex;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event;
@@ -128,13 +129,13 @@ impl Screen {
     }
 
     pub(crate) fn apply_event(&self, event: &CampaignEvent) {
-        self.shared.locked().apply_event(event, self.shared.began.elapsed().as_secs_f64());
+        self.shared.state.lock().apply_event(event, self.shared.began.elapsed().as_secs_f64());
     }
 
     /// Releases the terminal while `ask` asks a question, and takes it over again.
     pub(crate) fn with_terminal<T>(&self, ask: impl FnOnce() -> T) -> T {
         self.shared.asking.store(true, Ordering::SeqCst);
-        let held = self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.shared.terminal.lock();
         let was_taken = tty::is_taken();
         tty::give_back();
         let answer = self.shared.talk.with_terminal(ask);
@@ -169,10 +170,6 @@ impl Drop for Screen {
 }
 
 impl ScreenShared {
-    fn locked(&self) -> MutexGuard<'_, ScreenState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Draws, and reads keys, until the end.
     fn draw_until_over(&self, look: ScreenStyle) -> io::Result<()> {
         let mut terminal = Terminal::new(CrosstermBackend::new(io::stderr()))?;
@@ -182,7 +179,7 @@ impl ScreenShared {
                 std::thread::sleep(WAIT / 10);
                 continue;
             }
-            let held = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+            let held = self.terminal.lock();
             if !tty::is_taken() {
                 continue;
             }
@@ -201,7 +198,7 @@ impl ScreenShared {
             if Instant::now() >= due {
                 due = Instant::now() + DRAW;
                 let now_s = self.began.elapsed().as_secs_f64();
-                let mut state = self.locked();
+                let mut state = self.state.lock();
                 state.messages = self.talk.last_deferred(MESSAGES_MAX);
                 state.key_requests.stop = self.cancel.is_cancelled();
                 terminal.draw(|frame| view::draw(frame, &state, &look, now_s))?;
@@ -212,7 +209,7 @@ impl ScreenShared {
     }
 
     fn handle_key(&self, event: &event::Event) {
-        let mut state = self.locked();
+        let mut state = self.state.lock();
         match keys::key_action(event, &state) {
             KeyAction::Nothing => {}
             KeyAction::Stop if self.cancel.is_cancelled() => {

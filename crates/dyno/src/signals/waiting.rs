@@ -1,9 +1,10 @@
 //! Handles signals while a command waits before it begins.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::Cancel;
+use parking_lot::Mutex;
 use signal_hook::SigId;
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Handle;
@@ -32,12 +33,12 @@ pub(crate) fn handle_while_waiting(cancel: &Cancel) -> std::io::Result<Waiting> 
     let ids = handled_signals().map(|signal| register_conditional_default(signal, Arc::clone(&over)));
     let ids = ids.collect::<std::io::Result<_>>()?;
     let handle = spawn_signal_handler(cancel, exit_interrupted)?;
-    WAITING.lock().unwrap_or_else(PoisonError::into_inner).push((ids, handle));
+    WAITING.lock().push((ids, handle));
     Ok(Waiting { is_over: over })
 }
 
 pub(super) fn unregister_waiting() {
-    for (ids, handle) in WAITING.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    for (ids, handle) in WAITING.lock().drain(..) {
         handle.close();
         for id in ids {
             signal_hook::low_level::unregister(id);

@@ -77,7 +77,7 @@ impl ModelDatabase {
 
     /// The refusal of a statement on a table into which the session's transaction has copied rows.
     pub(super) fn refuse_appended(&self, session: u64, table: &Arc<str>) -> OperationResult<()> {
-        let is_appended = self.state().session(session).appended.contains(table);
+        let is_appended = self.state.lock().session(session).appended.contains(table);
         if is_appended { Err(modified_before()) } else { Ok(()) }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn count(model: &ModelDatabase) -> u64 {
-        model.state().catalog.rows("DYNO_ROWS_2").unwrap().count(0, 1, 100)
+        model.state.lock().catalog.rows("DYNO_ROWS_2").unwrap().count(0, 1, 100)
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(count(&model), 0, "not committed");
         model.end_transaction(session, true);
         assert_eq!(count(&model), 100);
-        let state = model.state();
+        let state = model.state.lock();
         let blocks: Vec<u64> = state.catalog.rows("DYNO_ROWS_2").unwrap().all(0).map(|row| row.1).collect();
         let neighbors = blocks.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 1).count();
         assert!(neighbors < 20, "{blocks:?}");

@@ -1,7 +1,8 @@
 //! The model database: its memory, its options, and its counts.
 
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::recognition::{self, TableStatement};
 use super::state::{ModelFaults, ModelState};
@@ -49,7 +50,7 @@ pub struct ModelOptions {
 
 /// A database with one user in a container. It starts empty.
 pub struct ModelDatabase {
-    state: Mutex<ModelState>,
+    pub(super) state: Mutex<ModelState>,
     /// Notified whenever a transaction has ended.
     pub(super) released: Condvar,
     /// Statements on test tables seen so far, by text; `None` for any other statement.
@@ -81,17 +82,17 @@ impl ModelDatabase {
 
     /// Sets the faults that it injects from now on.
     pub fn set_faults(&self, faults: ModelFaults) {
-        self.state().faults = faults;
+        self.state.lock().faults = faults;
     }
 
     /// Sets whether it counts commits of sessions that have changed nothing; at first it does not.
     pub fn set_counts_empty_commits(&self, counts: bool) {
-        self.state().counts_empty_commits = counts;
+        self.state.lock().counts_empty_commits = counts;
     }
 
     /// Work of sessions whose actions begin with `action`: `session ` for those of a run, `observer`, `load`.
     pub fn work_of(&self, action: &str) -> ModelWork {
-        let totals = self.state().totals_of(action);
+        let totals = self.state.lock().totals_of(action);
         ModelWork {
             parses: totals.get(Statistic::Parses),
             executions: totals.get(Statistic::Executions),
@@ -102,12 +103,8 @@ impl ModelDatabase {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, ModelState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn recognize(&self, sql: &str) -> Option<TableStatement> {
-        let mut recognized = self.recognized.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recognized = self.recognized.lock();
         if let Some(statement) = recognized.get(sql) {
             return statement.clone();
         }
@@ -117,7 +114,7 @@ impl ModelDatabase {
     }
 
     pub(super) fn count_inner_executions(&self, session: u64, count: u64) {
-        self.state().statistics(session).add(Statistic::Executions, count);
+        self.state.lock().statistics(session).add(Statistic::Executions, count);
     }
 }
 

@@ -25,7 +25,7 @@ impl ModelDatabase {
         binds: &[ScriptedValue],
     ) -> Option<ScriptedAnswer> {
         let begins = |start: &str| words.starts_with(start);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if ["CREATE ", "DROP ", "COMMENT "].into_iter().any(begins) {
             state.end_transaction(session, TransactionEnding::Commit(CommitWay::Wait));
             let answer = define_table(&mut state, words);
@@ -85,7 +85,7 @@ impl ModelDatabase {
             return Some(answer);
         }
         let says = |part: &str| words.contains(part);
-        let state = self.state();
+        let state = self.state.lock();
         let tables = || state.catalog.tables.iter();
         let wanted = text_of(binds.first()).to_ascii_uppercase();
         let table = || state.catalog.tables.get(&wanted);

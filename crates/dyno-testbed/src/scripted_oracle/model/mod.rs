@@ -65,18 +65,18 @@ impl ModelDatabase {
         let words = in_single_spaces(call.sql);
         let binds = call.executions.first().map_or(&[][..], Vec::as_slice);
         if let Some(way) = commit_way_set(&words) {
-            self.state().session(session).commit_way = way;
+            self.state.lock().session(session).commit_way = way;
             return Some(ScriptedAnswer::Done);
         }
         if words.starts_with("SET TRANSACTION ISOLATION LEVEL ") || words == "SET TRANSACTION READ ONLY" {
             return Some(self.use_user_tables(session, call).unwrap_or(ScriptedAnswer::Done));
         }
         if let Some(statement) = words.strip_prefix("EXPLAIN PLAN FOR ") {
-            self.state().session(session).explained = statement.to_owned();
+            self.state.lock().session(session).explained = statement.to_owned();
             return Some(ScriptedAnswer::Done);
         }
         if words == "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)" {
-            return Some(plan_shown(&self.state().session(session).explained));
+            return Some(plan_shown(&self.state.lock().session(session).explained));
         }
         self.list_instances(session, &words)
             .or_else(|| facts::answer(self.release, self.recorded.as_ref(), session, &words))
@@ -91,7 +91,7 @@ impl ModelDatabase {
     fn use_user_tables(&self, session: u64, call: ScriptedCall<'_>) -> Option<ScriptedAnswer> {
         let Executed { answer, has_changes } =
             self.user_tables.as_ref()?.execute(session, call.sql, call.executions);
-        self.state().session(session).has_other_changes |= has_changes;
+        self.state.lock().session(session).has_other_changes |= has_changes;
         Some(answer)
     }
 }
@@ -111,7 +111,7 @@ fn commit_way_set(words: &str) -> Option<CommitWay> {
 
 impl ScriptedDatabase for ModelDatabase {
     fn log_on(&self) -> u64 {
-        self.state().log_on()
+        self.state.lock().log_on()
     }
 
     fn instance(&self, session: u64) -> &'static str {
@@ -119,11 +119,11 @@ impl ScriptedDatabase for ModelDatabase {
     }
 
     fn count_request(&self, session: u64) {
-        self.state().statistics(session).add(Statistic::UserCalls, 1);
+        self.state.lock().statistics(session).add(Statistic::UserCalls, 1);
     }
 
     fn label(&self, session: u64, labels: &SessionLabels) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let merged = &mut state.session(session).labels;
         let SessionLabels { module, action, client_info } = labels.clone();
         merged.module = module.or(merged.module.take());
@@ -132,7 +132,7 @@ impl ScriptedDatabase for ModelDatabase {
     }
 
     fn describe(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
-        self.state().statistics(session).add(Statistic::Parses, 1);
+        self.state.lock().statistics(session).add(Statistic::Parses, 1);
         if let Some(answer) = self.taught.as_ref().and_then(|taught| taught(call)) {
             return answer;
         }
@@ -151,7 +151,7 @@ impl ScriptedDatabase for ModelDatabase {
     fn execute(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         let began = Instant::now();
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let caller = state.session(session);
             caller.is_active = true;
             caller.statistics.add(Statistic::Executions, 1);
@@ -162,7 +162,7 @@ impl ScriptedDatabase for ModelDatabase {
             Some(statement) => self.run_statement(session, &statement, call.executions),
             None => self.answer(session, call),
         });
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.end_call(session);
         let caller = state.session(session);
         // Any change leaves a transaction to end.
@@ -176,7 +176,7 @@ impl ScriptedDatabase for ModelDatabase {
         if let Some(tables) = &self.user_tables {
             tables.end_transaction(session, commits);
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let way = state.session(session).commit_way;
         let ending = if commits { TransactionEnding::Commit(way) } else { TransactionEnding::Rollback };
         state.end_transaction(session, ending);
@@ -189,7 +189,7 @@ impl ScriptedDatabase for ModelDatabase {
         if let Some(tables) = &self.user_tables {
             tables.log_off(session);
         }
-        self.state().log_off(session);
+        self.state.lock().log_off(session);
         self.released.notify_all();
     }
 }

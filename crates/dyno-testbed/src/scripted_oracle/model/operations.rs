@@ -2,8 +2,10 @@
 //! new values.
 
 use std::ops::RangeInclusive;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::MutexGuard;
 
 use super::answers::no_table;
 use super::database::ModelDatabase;
@@ -31,7 +33,7 @@ impl ModelDatabase {
         table: &str,
         keys: RangeInclusive<i64>,
     ) -> OperationResult<MutexGuard<'_, ModelState>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut since = None;
         loop {
             let rows = state.catalog.rows(table).ok_or_else(|| no_table(table))?;
@@ -42,7 +44,7 @@ impl ModelDatabase {
             }
             since.get_or_insert_with(Instant::now);
             state.session(session).waits_for = Some(owner);
-            state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.released.wait(&mut state);
             state.session(session).waits_for = None;
         }
         if let Some(since) = since {
@@ -59,7 +61,7 @@ impl ModelDatabase {
         table: &str,
         count: impl FnOnce(&super::rows::RowTable) -> u64,
     ) -> OperationResult<u64> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let rows = count(state.catalog.rows(table).ok_or_else(|| no_table(table))?);
         let statistics = state.statistics(session);
         statistics.read_blocks(INDEX_BLOCKS + rows);
@@ -98,7 +100,7 @@ impl ModelDatabase {
 
     /// Reads all rows, block by block. Returns their number.
     pub(super) fn scan_table(&self, session: u64, table: &str) -> OperationResult<u64> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let rows = state.catalog.rows(table).ok_or_else(|| no_table(table))?;
         let (count, blocks) = (rows.all(session).count() as u64, rows.blocks);
         let statistics = state.statistics(session);
@@ -189,7 +191,7 @@ impl ModelDatabase {
 
     /// Commits within a block, and wakes sessions that wait for its row locks.
     pub(super) fn commit(&self, session: u64, way: CommitWay) {
-        self.state().end_transaction(session, TransactionEnding::Commit(way));
+        self.state.lock().end_transaction(session, TransactionEnding::Commit(way));
         self.released.notify_all();
     }
 }

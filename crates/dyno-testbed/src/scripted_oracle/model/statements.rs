@@ -13,7 +13,7 @@ use crate::{ScriptedAnswer, ScriptedValue};
 impl ModelDatabase {
     /// The columns of a statement that is only parsed, or the error that its table does not exist.
     pub(super) fn describe_statement(&self, statement: &TableStatement) -> ScriptedAnswer {
-        if self.state().catalog.rows(&statement.table).is_none() {
+        if self.state.lock().catalog.rows(&statement.table).is_none() {
             return no_table(&statement.table);
         }
         match statement.deed {

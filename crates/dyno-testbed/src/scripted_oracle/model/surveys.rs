@@ -71,7 +71,7 @@ impl ModelDatabase {
         } else {
             return None;
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some((table, object)) =
             state.catalog.rows(&name).zip(state.catalog.tables.get(&name).map(|table| table.object))
         else {

@@ -32,7 +32,7 @@ fn custom_answers_take_precedence_and_are_counted() {
     let session = model.log_on();
     let answer = execute(&model, session, "SELECT shop FROM dual", &[vec![]]);
     assert!(matches!(answer, ScriptedAnswer::Rows { rows, .. } if rows == [[int(7)]]));
-    assert_eq!(model.state().totals().get(Statistic::Executions), 1);
+    assert_eq!(model.state.lock().totals().get(Statistic::Executions), 1);
 }
 
 /// A model with the table of schema 1 and this number of rows.
@@ -60,7 +60,7 @@ fn update(model: &ModelDatabase, session: u64, first: i64, last: i64) -> Scripte
 #[test]
 fn oracle_model_counts_one_block_per_row() {
     let (model, session) = loaded(100);
-    let count = |statistic| model.state().totals().get(statistic);
+    let count = |statistic| model.state.lock().totals().get(statistic);
     let (reads, executions) = (count(Statistic::LogicalReads), count(Statistic::Executions));
     let select = "SELECT /*+ INDEX(t dyno_rows_1_custid) */ COUNT(c2) AS row_count FROM dyno_rows_1 t\n WHERE custid \
                   BETWEEN :first_key AND :last_key";
@@ -80,7 +80,7 @@ fn writer_waits_for_locked_rows_and_deadlock_is_refused() {
     assert!(matches!(update(&model, two, 11, 20), ScriptedAnswer::Changed(10)));
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| update(&model, two, 5, 5));
-        while model.state().session(two).waits_for != Some(one) {
+        while model.state.lock().session(two).waits_for != Some(one) {
             std::thread::yield_now();
         }
         assert!(matches!(update(&model, one, 15, 15), ScriptedAnswer::Refused(60, _)));
@@ -88,7 +88,7 @@ fn writer_waits_for_locked_rows_and_deadlock_is_refused() {
         assert!(matches!(waiting.join().unwrap(), ScriptedAnswer::Changed(1)));
     });
     model.end_transaction(two, true);
-    assert_eq!(model.state().totals().get(Statistic::RowLockWaits), 1);
+    assert_eq!(model.state.lock().totals().get(Statistic::RowLockWaits), 1);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn update_slice_commits_in_the_mode_of_its_block() {
         [("COMMIT WRITE IMMEDIATE WAIT", 3), ("COMMIT WRITE BATCH NOWAIT", 0), ("COMMIT", 1)]
     {
         let (model, session) = loaded(100);
-        let count = |statistic| model.state().totals().get(statistic);
+        let count = |statistic| model.state.lock().totals().get(statistic);
         let (commits, redo_syncs) = (count(Statistic::Commits), count(Statistic::RedoSyncs));
         let block = format!(
             "DECLARE\n list VARCHAR2(32767) := :list;\nBEGIN\n UPDATE /*+ INDEX(t dyno_rows_1_custid) */ dyno_rows_1 t \
@@ -111,7 +111,7 @@ fn update_slice_commits_in_the_mode_of_its_block() {
         assert_eq!(values, [int(30), int(3)]);
         assert_eq!(count(Statistic::Commits) - commits, 3);
         assert_eq!(count(Statistic::RedoSyncs) - redo_syncs, syncs, "{commit}");
-        let state = model.state();
+        let state = model.state.lock();
         let (_, _, row) = state.catalog.rows("DYNO_ROWS_1").unwrap().range(0, 21..=21).next().unwrap();
         assert_eq!(
             (row.version, &*row.columns[0], &*row.columns[18]),

@@ -52,7 +52,7 @@ impl ModelDatabase {
         let is_of = |view: &str| {
             words.contains(&format!(" FROM {view}")) || words.contains(&format!(" FROM g{view}"))
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         // Either the container's own rows, or those of the whole instance.
         let of_instance = !words.contains("v$con_");
         let totals = if of_instance { state.instance_totals() } else { state.totals() };

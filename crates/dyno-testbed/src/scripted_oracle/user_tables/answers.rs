@@ -1,10 +1,10 @@
 //! Converts MariaDB's results and errors to Oracle's.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use mysql::consts::{ColumnFlags, ColumnType};
 use mysql::{Column, Row, Value};
+use parking_lot::Mutex;
 
 use crate::scripted_oracle::{ScriptedAnswer, ScriptedType, ScriptedValue};
 
@@ -121,7 +121,7 @@ fn kind(column: &Column) -> ScriptedType {
 /// The name as a text that lives as long as the process. A test double sees few different names.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names = NAMES.lock();
     if let Some(interned) = names.get(name) {
         return interned;
     }

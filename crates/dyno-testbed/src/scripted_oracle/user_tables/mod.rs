@@ -12,9 +12,10 @@ mod literals;
 mod translation;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use connection::Connection;
+use parking_lot::Mutex;
 
 use super::{ScriptedAnswer, ScriptedValue};
 use crate::{MyProduct, MySql};
@@ -61,7 +62,7 @@ impl UserTables {
     /// Executes a statement once, or with an array of values.
     pub(super) fn execute(&self, session: u64, sql: &str, executions: &[Vec<ScriptedValue>]) -> Executed {
         let connection = self.connection(session);
-        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = connection.lock();
         connection
             .execute(&self.procedures, sql, executions)
             .unwrap_or_else(|error| Executed::read(answers::refusal(&error)))
@@ -70,23 +71,23 @@ impl UserTables {
     /// The columns of a query, or its error.
     pub(super) fn describe(&self, session: u64, sql: &str) -> ScriptedAnswer {
         let connection = self.connection(session);
-        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = connection.lock();
         connection.describe(sql).unwrap_or_else(|error| answers::refusal(&error))
     }
 
     /// Ends the transaction of a session, if it has one.
     pub(super) fn end_transaction(&self, session: u64, commits: bool) {
-        let connection = self.connections().get(&session).cloned();
+        let connection = self.connections.lock().get(&session).cloned();
         if let Some(connection) = connection {
-            connection.lock().unwrap_or_else(PoisonError::into_inner).end_transaction(commits);
+            connection.lock().end_transaction(commits);
         }
     }
 
     /// Rolls back and ends the connection of a session.
     pub(super) fn log_off(&self, session: u64) {
-        let connection = self.connections().remove(&session);
+        let connection = self.connections.lock().remove(&session);
         if let Some(connection) = connection {
-            connection.lock().unwrap_or_else(PoisonError::into_inner).end_transaction(false);
+            connection.lock().end_transaction(false);
         }
     }
 
@@ -114,12 +115,8 @@ impl UserTables {
         }
     }
 
-    fn connections(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Arc<Mutex<Connection>>>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn connection(&self, session: u64) -> Arc<Mutex<Connection>> {
-        let mut connections = self.connections();
+        let mut connections = self.connections.lock();
         let opened = connections
             .entry(session)
             .or_insert_with(|| Arc::new(Mutex::new(Connection::open(&self.server.socket()))));

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 
 use dyno_awr::{AwrError, AwrReport, Issue, Measurement};
+use parking_lot::Mutex;
 
 use crate::console::Console;
 use crate::exit::{Exit, usage};
@@ -217,7 +218,7 @@ pub(super) fn collect<T: Send>(
 
 fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(AwrReport) -> T) -> FileRead<T> {
     let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > longest);
-    let _alone = is_long.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
+    let _alone = is_long.then(|| alone.lock());
     let reports = dyno_awr::read_file(path)?;
     let with_notes = |report: AwrReport| {
         let noted = ReportNotes { measurement: report.measurement(), issues: report.issues.clone() };
