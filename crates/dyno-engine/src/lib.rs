@@ -51,6 +51,7 @@ pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod slices;
+pub mod sql_tokens;
 pub mod statement;
 mod statement_limit;
 pub mod tables;

@@ -1,5 +1,6 @@
 //! The column names of a query, which `\gset` uses as names of variables.
 
+use dyno_engine::sql_tokens::{SqlLexer, SqlToken, SqlTokenKind};
 use dyno_workload::custom::syntax::{SourceText, WorkloadError};
 
 /// A word, a sign, or a part in parentheses of a query, with its place.
@@ -13,7 +14,7 @@ struct Part<'a> {
 /// # Errors
 /// The name of a column cannot be determined.
 pub(super) fn columns(text: &SourceText) -> Result<Vec<String>, WorkloadError> {
-    let parts = parts(&text.letters);
+    let parts = parts(text)?;
     let is = |part: &Part<'_>, word: &str| part.letters.eq_ignore_ascii_case(word);
     let first = parts.iter().position(|part| is(part, "returning"));
     // In WITH … SELECT, each table in parentheses is one part.
@@ -55,48 +56,22 @@ fn name(text: &SourceText, item: &[&Part<'_>]) -> Result<String, WorkloadError> 
         .ok_or_else(|| text.fault(at, "a column without a name that can be seen", "write AS NAME behind it"))
 }
 
-fn parts(letters: &str) -> Vec<Part<'_>> {
-    let bytes = letters.as_bytes();
-    let (mut all, mut at) = (Vec::new(), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let begin = at;
-        match byte {
-            _ if byte.is_ascii_whitespace() => {
-                at += 1;
+/// The tokens of a query without its comments, and with each part in parentheses as one.
+fn parts(text: &SourceText) -> Result<Vec<Part<'_>>, WorkloadError> {
+    let (mut all, mut open) = (Vec::new(), Vec::new());
+    for token in SqlLexer::new(&text.letters) {
+        let SqlToken { kind, at } = token.map_err(|error| text.syntax_fault(&error))?;
+        let begin = match kind {
+            SqlTokenKind::Open => {
+                open.push(at.start);
                 continue;
             }
-            b'\'' | b'"' => {
-                at += 1;
-                while bytes.get(at).is_some_and(|&other| other != byte) {
-                    at += 1;
-                }
-                at = (at + 1).min(bytes.len());
-            }
-            b'(' => {
-                let mut depth = 0u32;
-                while let Some(&other) = bytes.get(at) {
-                    at += 1;
-                    match other {
-                        b'(' => depth += 1,
-                        b')' => depth -= 1,
-                        _ => {}
-                    }
-                    if depth == 0 {
-                        break;
-                    }
-                }
-            }
-            _ if super::lex::is_plain(byte) => {
-                while bytes.get(at).is_some_and(|&byte| super::lex::is_plain(byte)) {
-                    at += 1;
-                }
-            }
-            _ => at += 1,
-        }
-        // A quote may end within a character.
-        if let Some(letters) = letters.get(begin..at) {
-            all.push(Part { letters, at: begin });
+            SqlTokenKind::Close => open.pop().unwrap_or(at.start),
+            _ => at.start,
+        };
+        if open.is_empty() && kind != SqlTokenKind::Comment {
+            all.push(Part { letters: &text.letters[begin..at.end], at: begin });
         }
     }
-    all
+    Ok(all)
 }

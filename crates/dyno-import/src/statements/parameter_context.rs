@@ -1,7 +1,7 @@
 //! Guesses from surrounding words what a parameter is compared with: a column, a limit. Used only for names
 //! and comments.
 
-use dyno_workload::custom::syntax::{SqlToken, SqlTokenKind};
+use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind};
 
 /// The largest number of tokens to search backwards, so that long lists of values are not searched
 /// repeatedly.

@@ -1,7 +1,7 @@
 //! Replaces what servers write into recorded texts in place of literals and would not accept as SQL.
 
 use dyno_engine::executed_statements::PlaceholderStyle;
-use dyno_workload::custom::syntax::{SqlToken, SqlTokenKind};
+use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind};
 
 use super::parameter_context::{listed, plain};
 

@@ -1,9 +1,9 @@
 //! Decides which statements are suitable for a workload.
 
 use dyno_engine::executed_statements::PlaceholderStyle;
+use dyno_engine::sql_tokens::{SqlTokenKind, tokens_of_server};
 use dyno_workload::custom::syntax::{
-    PARAMS_MAX, SourceText, SqlTokenKind, StatementEffect, classify_statement, single_statement,
-    tokens_of_server,
+    PARAMS_MAX, SourceText, StatementEffect, classify_statement, single_statement,
 };
 
 use super::text::{ParsedStatement, StatementWord};

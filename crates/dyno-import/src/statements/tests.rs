@@ -6,8 +6,8 @@ use dyno_engine::executed_statements::{ObservedStatement, ObservedStatements, Pl
 use proptest::prelude::*;
 
 use super::{Picked, SkipReason, StatementPickOptions, WorkloadDraft, draft, pick};
+use dyno_engine::sql_tokens::{SqlTokenKind, tokens_of_server};
 use dyno_workload::custom::CustomWorkload;
-use dyno_workload::custom::syntax::{SqlTokenKind, tokens_of_server};
 
 fn seen(text: &str, calls: u64) -> ObservedStatement {
     ObservedStatement {

@@ -1,7 +1,7 @@
 //! Converts a recorded text with its parameters for Dyno's own reader.
 
 use dyno_engine::executed_statements::PlaceholderStyle;
-use dyno_workload::custom::syntax::{SqlToken, SqlTokenKind, tokens_of_server};
+use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind, tokens_of_server};
 
 use super::parameter_context::{column, plain};
 use super::repair::{self, Repair};

@@ -3,6 +3,8 @@
 use crate::explain::write_literal;
 use crate::wire::message::{self, PACKET_BYTES_MAX, command};
 use crate::wire::{MySqlColumnDef, MySqlPreparedStatement};
+use dyno_engine::executed_statements::PlaceholderStyle;
+use dyno_engine::sql_tokens::between_placeholders;
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
 
@@ -27,7 +29,7 @@ impl MySqlTextStatement {
         marks: &[MySqlColumnDef],
         types: &[Type],
     ) -> Option<Self> {
-        let pieces = pieces(sql);
+        let pieces = between_placeholders(sql, PlaceholderStyle::Question);
         let is_same = pieces.len() == usize::from(prepared.parameters) + 1;
         is_same.then(|| Self {
             pieces,
@@ -97,38 +99,6 @@ fn number(sql: &mut Vec<u8>, digits: &[u8]) {
     sql.extend(is_negative.then_some(b')'));
 }
 
-/// The text before each `?` and after the last one; a `?` in quotes or comments is not a parameter. The
-/// meaning of a backslash before a quote depends on `sql_mode`, so such statements are refused earlier.
-fn pieces(sql: &str) -> Vec<String> {
-    let bytes = sql.as_bytes();
-    let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
-    let behind = |end: &[u8], from: usize| {
-        let rest = bytes.get(from..).unwrap_or_default();
-        rest.windows(end.len())
-            .position(|part| part == end)
-            .map_or(bytes.len(), |found| from + found + end.len())
-    };
-    while at < bytes.len() {
-        at = match bytes[at..] {
-            [quote @ (b'\'' | b'"' | b'`'), ..] => behind(&[quote], at + 1),
-            [b'#', ..] | [b'-', b'-'] => behind(b"\n", at),
-            // Two dashes without a following space do not start a comment.
-            [b'-', b'-', next, ..] if next.is_ascii_whitespace() || next.is_ascii_control() => {
-                behind(b"\n", at)
-            }
-            [b'/', b'*', ..] => behind(b"*/", at + 2),
-            [b'?', ..] => {
-                pieces.push(sql[from..at].to_owned());
-                from = at + 1;
-                from
-            }
-            _ => at + 1,
-        };
-    }
-    pieces.push(sql[from..].to_owned());
-    pieces
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -185,7 +155,7 @@ mod tests {
     proptest! {
         #[test]
         fn split_at_placeholders_loses_no_other_text(sql in "[ a?1#'\"`/*\n-]{0,40}") {
-            prop_assert_eq!(pieces(&sql).join("?"), sql);
+            prop_assert_eq!(between_placeholders(&sql, PlaceholderStyle::Question).join("?"), sql);
         }
     }
 }

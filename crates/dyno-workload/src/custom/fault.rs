@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dyno_engine::sql_tokens::SqlSyntaxError;
 use dyno_plan::error::ERRORS_MAX;
 use dyno_plan::lines::SourceLines;
 use dyno_plan::{Origin, PlanError, PlanErrorKind, PlanErrors};
@@ -125,6 +126,11 @@ impl SourceText {
         let offset = file.text.get(within.clone()).and_then(|written| written.find(letters));
         let (begin, exact) = (within.start + offset.unwrap_or(0), offset.is_some());
         Self { file, begin, exact, letters: letters.into() }
+    }
+
+    /// The fault of SQL in this text that cannot be read.
+    pub fn syntax_fault(&self, error: &SqlSyntaxError) -> WorkloadError {
+        self.fault(error.at, error.problem, error.hint)
     }
 
     /// The part of the text with these bytes.

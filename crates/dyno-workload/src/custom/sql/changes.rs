@@ -1,7 +1,8 @@
 //! Lists what a statement changes, by its words. This is information for users; only the database knows for
 //! certain.
 
-use super::lex::{SqlToken, SqlTokenKind};
+use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind};
+
 use super::split::SplitStatement;
 use crate::custom::fault::SourceText;
 

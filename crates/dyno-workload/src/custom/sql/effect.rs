@@ -1,8 +1,8 @@
 //! Determines the effect of a statement from its words.
 
+use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind};
 use dyno_record::RowEffect;
 
-use super::lex::{SqlToken, SqlTokenKind};
 use super::split::SplitStatement;
 use crate::custom::fault::{SourceText, WorkloadError};
 use crate::custom::names::shown;

@@ -2,14 +2,12 @@
 
 mod changes;
 mod effect;
-mod lex;
 mod split;
 mod step;
 
 pub(super) use changes::touched_objects;
 pub(super) use effect::created_kind;
 pub use effect::{StatementEffect, classify_statement};
-pub use lex::{SqlSyntaxError, SqlToken, SqlTokenKind, tokens_of_server};
 pub(super) use split::split;
 pub use split::{SplitStatement, single_statement};
 pub use step::classify_step;

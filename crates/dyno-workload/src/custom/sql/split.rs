@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::lex::{Lexer, SqlSyntaxError, SqlToken, SqlTokenKind};
+use dyno_engine::sql_tokens::{SqlLexer, SqlToken, SqlTokenKind};
+
 use crate::custom::fault::{SourceText, WorkloadError};
 use crate::custom::names::{NAME, is_name, shown};
 
@@ -56,10 +57,9 @@ const NAMES: &str = "name:";
 /// # Errors
 /// A quote or comment has no end, or a name has no statement.
 pub(in crate::custom) fn split(text: &SourceText) -> Result<Vec<SplitStatement>, WorkloadError> {
-    let mut lexer = Lexer::new(&text.letters);
     let (mut pieces, mut now) = (Vec::<SplitStatement>::new(), StatementBuilder::default());
-    let to_fault = |SqlSyntaxError { at, problem, hint }| text.fault(at, problem, hint);
-    while let Some(token) = lexer.next().map_err(to_fault)? {
+    for token in SqlLexer::new(&text.letters) {
+        let token = token.map_err(|error| text.syntax_fault(&error))?;
         match token.kind {
             SqlTokenKind::Comment => now.comment(text, &token)?,
             SqlTokenKind::Slash => match (now.end(), pieces.last_mut()) {

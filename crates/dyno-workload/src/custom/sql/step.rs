@@ -1,7 +1,8 @@
 //! Determines the effect of statements in scripts beyond changes to rows: locks, savepoints, cursors.
 
+use dyno_engine::sql_tokens::SqlTokenKind;
+
 use super::effect::{StatementEffect, classify_statement};
-use super::lex::SqlTokenKind;
 use super::split::SplitStatement;
 use crate::custom::fault::{SourceText, WorkloadError};
 

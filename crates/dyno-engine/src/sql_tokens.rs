@@ -1,11 +1,11 @@
 //! Splits SQL into tokens, to separate statements and parameters from strings, names and comments.
 //!
-//! The rules are the same for all engines. Text that engines read differently (a backslash before a quote) is
-//! refused, not guessed.
+//! The rules are the same for all engines, except comments where MySQL's are known to be meant. Text that
+//! engines read differently (a backslash before a quote) is refused, not guessed.
 
 use std::ops::Range;
 
-use dyno_engine::executed_statements::PlaceholderStyle;
+use crate::executed_statements::PlaceholderStyle;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,12 @@ pub enum SqlTokenKind {
     End,
     /// A line that contains only `/`, which ends a block for Oracle's tools.
     Slash,
+    /// An opening parenthesis.
     Open,
+    /// A closing parenthesis.
     Close,
+    /// A backslash that begins a command of pgbench.
+    Backslash,
     /// A comment: `-- …` or `/* … */`.
     Comment,
     /// Any other sign, such as an operator.
@@ -35,15 +39,20 @@ pub enum SqlTokenKind {
 /// A token with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlToken {
+    /// What it is.
     pub kind: SqlTokenKind,
+    /// Its bytes in the text.
     pub at: Range<usize>,
 }
 
 /// An unreadable text with its place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SqlSyntaxError {
+    /// The byte where it begins.
     pub at: usize,
+    /// What is wrong there.
     pub problem: &'static str,
+    /// What to write instead.
     pub hint: &'static str,
 }
 
@@ -52,24 +61,33 @@ fn syntax_error(at: usize, problem: &'static str, hint: &'static str) -> SqlSynt
 }
 
 /// Reads a text token by token.
-pub(super) struct Lexer<'a> {
+pub struct SqlLexer<'a> {
     text: &'a str,
-    at: usize,
-    /// How the server marks parameters, if the text is one that a server recorded.
+    /// The byte from which the next token is read.
+    pub at: usize,
+    /// How the server marks parameters, if the text is one for a certain server.
     marks: Option<PlaceholderStyle>,
+    has_commands: bool,
 }
 
-/// The tokens of a text that a server recorded with this kind of parameter marks.
+/// The tokens of a text with the parameter marks of a server, as one that it recorded.
 ///
 /// # Errors
 /// A quote or comment has no end, or engines would read it differently.
 pub fn tokens_of_server(text: &str, marks: PlaceholderStyle) -> Result<Vec<SqlToken>, SqlSyntaxError> {
-    let mut lexer = Lexer { marks: Some(marks), ..Lexer::new(text) };
-    let mut all = Vec::new();
-    while let Some(token) = lexer.next()? {
-        all.push(token);
+    SqlLexer { marks: Some(marks), ..SqlLexer::new(text) }.collect()
+}
+
+/// The text before each parameter mark of the style and after the last one; all text if it cannot be read.
+pub fn between_placeholders(text: &str, marks: PlaceholderStyle) -> Vec<String> {
+    let is_mark = |token: &SqlToken| matches!(token.kind, SqlTokenKind::Mark | SqlTokenKind::Numbered);
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    for SqlToken { at, .. } in tokens_of_server(text, marks).unwrap_or_default().into_iter().filter(is_mark) {
+        pieces.push(text[from..at.start].to_owned());
+        from = at.end;
     }
-    Ok(all)
+    pieces.push(text[from..].to_owned());
+    pieces
 }
 
 fn begins_word(byte: u8) -> bool {
@@ -80,26 +98,34 @@ fn continues_word(byte: u8) -> bool {
     begins_word(byte) || byte.is_ascii_digit() || byte == b'$'
 }
 
-impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, marks: None }
-    }
+impl Iterator for SqlLexer<'_> {
+    type Item = Result<SqlToken, SqlSyntaxError>;
 
-    /// The next token; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<SqlToken>, SqlSyntaxError> {
+    fn next(&mut self) -> Option<Self::Item> {
         let bytes = self.text.as_bytes();
-        let white = |byte: &u8| byte.is_ascii_whitespace();
-        self.at += bytes[self.at..].iter().take_while(|byte| white(byte)).count();
+        self.at += bytes[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         // Some editors write a byte order mark at the start of a file.
         if self.at == 0 && self.text.starts_with('\u{feff}') {
             self.at = '\u{feff}'.len_utf8();
             return self.next();
         }
         let begin = self.at;
-        let Some(&first) = bytes.get(begin) else { return Ok(None) };
-        let (kind, end) = self.token(first)?;
-        self.at = end;
-        Ok(Some(SqlToken { kind, at: begin..end }))
+        Some(self.token(*bytes.get(begin)?).map(|(kind, end)| {
+            self.at = end;
+            SqlToken { kind, at: begin..end }
+        }))
+    }
+}
+
+impl<'a> SqlLexer<'a> {
+    /// Reads statements as in a workload.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0, marks: None, has_commands: false }
+    }
+
+    /// Reads a script in which a backslash outside of quotes begins a command.
+    pub fn of_script(text: &'a str) -> Self {
+        Self { has_commands: true, ..Self::new(text) }
     }
 
     /// The kind and the end of the token that begins here with `first`.
@@ -107,7 +133,8 @@ impl<'a> Lexer<'a> {
         let at = self.at;
         let next_byte = self.byte(at + 1).unwrap_or(0);
         Ok(match first {
-            b'-' if next_byte == b'-' => (SqlTokenKind::Comment, self.line_end()),
+            b'#' if self.is_mysql() => (SqlTokenKind::Comment, self.line_end()),
+            b'-' if next_byte == b'-' && self.dashes_comment() => (SqlTokenKind::Comment, self.line_end()),
             b'/' if next_byte == b'*' => (SqlTokenKind::Comment, self.comment()?),
             b'/' if self.is_alone_on_its_line() => (SqlTokenKind::Slash, at + 1),
             b'\'' => (SqlTokenKind::Quoted, self.quoted(at, b'\'', false)?),
@@ -129,6 +156,7 @@ impl<'a> Lexer<'a> {
             b';' => (SqlTokenKind::End, at + 1),
             b'(' => (SqlTokenKind::Open, at + 1),
             b')' => (SqlTokenKind::Close, at + 1),
+            b'\\' if self.has_commands => (SqlTokenKind::Backslash, at + 1),
             b'\\' => {
                 let hint = "remove commands of psql or mysql: only SQL is sent";
                 return Err(syntax_error(at, "a backslash outside of quotes is not SQL", hint));
@@ -137,6 +165,16 @@ impl<'a> Lexer<'a> {
             _ if begins_word(first) => self.word()?,
             _ => (SqlTokenKind::Other, at + 1),
         })
+    }
+
+    fn is_mysql(&self) -> bool {
+        self.marks == Some(PlaceholderStyle::Question)
+    }
+
+    /// Whether two dashes here begin a comment: in MySQL only before white space.
+    fn dashes_comment(&self) -> bool {
+        let is_blank = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
+        !self.is_mysql() || self.byte(self.at + 2).is_none_or(is_blank)
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -169,13 +207,13 @@ impl<'a> Lexer<'a> {
         before.trim().is_empty() && after.trim().is_empty()
     }
 
-    /// The end of a comment, which may contain nested comments.
+    /// The end of a comment, which may contain nested comments except in MySQL.
     fn comment(&self) -> Result<usize, SqlSyntaxError> {
         let bytes = self.text.as_bytes();
         let (mut at, mut depth) = (self.at + 2, 1);
         while depth > 0 {
             match bytes.get(at..at + 2) {
-                Some(b"/*") => (at, depth) = (at + 2, depth + 1),
+                Some(b"/*") if !self.is_mysql() => (at, depth) = (at + 2, depth + 1),
                 Some(b"*/") => (at, depth) = (at + 2, depth - 1),
                 Some(_) => at += 1,
                 None => {
