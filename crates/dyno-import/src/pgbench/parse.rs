@@ -1,7 +1,9 @@
 //! Parses pgbench's expressions, as its manual describes them, with types and operator precedence.
 
 use dyno_plan::error::shown;
-use dyno_workload::custom::syntax::{BinaryOp, Number, SourceText, UnaryOp, WorkloadError};
+use dyno_workload::custom::syntax::{
+    BITS, BinaryOp, COMPARED, NOT, Number, OPERATORS, SIGN, SourceText, UnaryOp, WorkloadError,
+};
 
 use super::functions::numeric_operation;
 use super::lex::{PgbenchToken, tokens};
@@ -44,43 +46,17 @@ pub(super) struct Parser<'a> {
     pub(super) variables: &'a mut dyn Variables,
 }
 
-/// Precedence of operators, as in the table of the manual.
-const OR: u8 = 1;
-const AND: u8 = 2;
-const NOT: u8 = 3;
+/// The precedence of `IS`. Operators have the signs and the order of those of workloads.
 const IS: u8 = 4;
-const COMPARED: u8 = 5;
-const BITS: u8 = 6;
-const SIGN: u8 = 9;
 
 fn operator(token: &PgbenchToken) -> Option<(BinaryOp, u8)> {
-    Some(match token {
-        PgbenchToken::Word(word) => match word.as_str() {
-            "or" => (BinaryOp::Or, OR),
-            "and" => (BinaryOp::And, AND),
-            _ => return None,
-        },
-        PgbenchToken::Sign(sign) => match *sign {
-            "=" => (BinaryOp::Equal, COMPARED),
-            "<>" | "!=" => (BinaryOp::Unequal, COMPARED),
-            "<" => (BinaryOp::Less, COMPARED),
-            "<=" => (BinaryOp::AtMost, COMPARED),
-            ">" => (BinaryOp::More, COMPARED),
-            ">=" => (BinaryOp::AtLeast, COMPARED),
-            "|" => (BinaryOp::BitOr, BITS),
-            "#" => (BinaryOp::BitXor, BITS),
-            "&" => (BinaryOp::BitAnd, BITS),
-            "<<" => (BinaryOp::ShiftLeft, BITS),
-            ">>" => (BinaryOp::ShiftRight, BITS),
-            "+" => (BinaryOp::Plus, 7),
-            "-" => (BinaryOp::Minus, 7),
-            "*" => (BinaryOp::Times, 8),
-            "/" => (BinaryOp::Divided, 8),
-            "%" => (BinaryOp::Rest, 8),
-            _ => return None,
-        },
+    let token = match token {
+        PgbenchToken::Word(word) => word.as_str(),
+        PgbenchToken::Sign("!=") => "<>",
+        PgbenchToken::Sign(sign) => sign,
         _ => return None,
-    })
+    };
+    OPERATORS.iter().find(|(sign, ..)| *sign == token).map(|&(_, closeness, two)| (two, closeness))
 }
 
 impl Parser<'_> {

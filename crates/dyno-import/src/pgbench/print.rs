@@ -1,12 +1,11 @@
 //! Prints expressions in the syntax of workloads.
 
-use dyno_workload::custom::syntax::{BinaryOp, Expr, Number, RandomFunction, UnaryOp};
+use dyno_workload::custom::syntax::{
+    BITS, BinaryOp, Expr, NOT, Number, OPERATORS, RandomFunction, SIGN, UnaryOp,
+};
 
 /// The precedence of functions and numbers, above that of all operators.
-const ATOM: u8 = 9;
-const SIGN: u8 = 8;
-const BITS: u8 = 5;
-const NOT: u8 = 3;
+const ATOM: u8 = SIGN + 1;
 
 /// Prints `expr`; `names` are the names of its slots.
 pub(super) fn print(expr: &Expr, names: &[String]) -> String {
@@ -76,29 +75,14 @@ fn named(operator: UnaryOp) -> &'static str {
 
 /// The sign and precedence of an operator, or the name of a function.
 fn sign(two: BinaryOp) -> Result<(&'static str, u8), &'static str> {
-    Ok(match two {
-        BinaryOp::Or => ("or", 1),
-        BinaryOp::And => ("and", 2),
-        BinaryOp::Equal => ("=", 4),
-        BinaryOp::Unequal => ("<>", 4),
-        BinaryOp::Less => ("<", 4),
-        BinaryOp::AtMost => ("<=", 4),
-        BinaryOp::More => (">", 4),
-        BinaryOp::AtLeast => (">=", 4),
-        BinaryOp::BitOr => ("|", BITS),
-        BinaryOp::BitXor => ("#", BITS),
-        BinaryOp::BitAnd => ("&", BITS),
-        BinaryOp::ShiftLeft => ("<<", BITS),
-        BinaryOp::ShiftRight => (">>", BITS),
-        BinaryOp::Plus => ("+", 6),
-        BinaryOp::Minus => ("-", 6),
-        BinaryOp::Times => ("*", 7),
-        BinaryOp::Divided => ("/", 7),
-        BinaryOp::Rest => ("%", 7),
-        BinaryOp::Least => return Err("min"),
-        BinaryOp::Greatest => return Err("max"),
-        BinaryOp::Pow => return Err("pow"),
-        BinaryOp::Fnv1a => return Err("hash_fnv1a"),
-        BinaryOp::Murmur2 => return Err("hash_murmur2"),
-    })
+    match OPERATORS.iter().find(|(.., known)| *known == two) {
+        Some(&(sign, binds, _)) => Ok((sign, binds)),
+        None => Err(match two {
+            BinaryOp::Least => "min",
+            BinaryOp::Greatest => "max",
+            BinaryOp::Fnv1a => "hash_fnv1a",
+            BinaryOp::Murmur2 => "hash_murmur2",
+            _ => "pow",
+        }),
+    }
 }

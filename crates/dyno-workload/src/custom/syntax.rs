@@ -4,7 +4,7 @@
 //! [`classify_step`]), names, and the limits of Dyno's own reader.
 
 pub use super::compile::PARAMS_MAX;
-pub use super::expr::{BinaryOp, Expr, RandomFunction, UnaryOp};
+pub use super::expr::{BITS, BinaryOp, COMPARED, Expr, NOT, OPERATORS, RandomFunction, SIGN, UnaryOp};
 pub use super::fault::{SourceText, WorkloadError};
 pub use super::missing_generators::TODO;
 pub use super::names::{is_name, meant};

@@ -13,6 +13,7 @@ use super::value::Number;
 pub use functions::{BinaryOp, UnaryOp};
 pub(super) use inputs::{ExprContext, ExprSeed};
 pub(super) use parse::parse;
+pub use parse::{BITS, COMPARED, NOT, OPERATORS, SIGN};
 pub use random::RandomFunction;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -59,33 +59,35 @@ struct Token {
     at: Range<usize>,
 }
 
-/// Operators with their precedence; those of two characters first.
-const OPERATORS: [(&str, u8, BinaryOp); 18] = [
+/// Operators with two operands, and their precedence.
+pub const OPERATORS: [(&str, u8, BinaryOp); 18] = [
     ("or", 1, BinaryOp::Or),
     ("and", 2, BinaryOp::And),
-    ("<>", 4, BinaryOp::Unequal),
-    ("<=", 4, BinaryOp::AtMost),
-    (">=", 4, BinaryOp::AtLeast),
-    ("=", 4, BinaryOp::Equal),
-    ("<", 4, BinaryOp::Less),
-    (">", 4, BinaryOp::More),
+    ("<>", COMPARED, BinaryOp::Unequal),
+    ("<=", COMPARED, BinaryOp::AtMost),
+    (">=", COMPARED, BinaryOp::AtLeast),
+    ("=", COMPARED, BinaryOp::Equal),
+    ("<", COMPARED, BinaryOp::Less),
+    (">", COMPARED, BinaryOp::More),
     ("<<", BITS, BinaryOp::ShiftLeft),
     (">>", BITS, BinaryOp::ShiftRight),
     ("|", BITS, BinaryOp::BitOr),
     ("#", BITS, BinaryOp::BitXor),
     ("&", BITS, BinaryOp::BitAnd),
-    ("+", 6, BinaryOp::Plus),
-    ("-", 6, BinaryOp::Minus),
-    ("*", 7, BinaryOp::Times),
-    ("/", 7, BinaryOp::Divided),
-    ("%", 7, BinaryOp::Rest),
+    ("+", 7, BinaryOp::Plus),
+    ("-", 7, BinaryOp::Minus),
+    ("*", 8, BinaryOp::Times),
+    ("/", 8, BinaryOp::Divided),
+    ("%", 8, BinaryOp::Rest),
 ];
+/// The precedence of comparisons; 4 is that of tests which other languages have between `not` and these.
+pub const COMPARED: u8 = 5;
 /// The precedence of bit operators.
-const BITS: u8 = 5;
+pub const BITS: u8 = 6;
 /// The precedence of `not`: lower than comparisons, higher than `and`.
-const NOT: u8 = 3;
+pub const NOT: u8 = 3;
 /// The precedence of a sign.
-const SIGN: u8 = 8;
+pub const SIGN: u8 = 9;
 
 impl Parser<'_> {
     fn letters(&self, token: &Token) -> &str {
