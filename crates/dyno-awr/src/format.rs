@@ -1,8 +1,6 @@
 //! Formats lines of columns for spreadsheets and documents: CSV and Markdown. Numbers are written
 //! in full, as in the report, without thousands separators.
 
-use std::fmt::Write as _;
-
 use crate::row::AwrValue;
 
 /// A number with as many digits as are known.
@@ -30,23 +28,13 @@ fn text(value: &AwrValue) -> String {
 /// One record of CSV (RFC 4180), with its line end. Text that a spreadsheet would interpret as a
 /// formula gets an apostrophe.
 pub fn csv(cells: &[AwrValue]) -> String {
-    let mut line = String::new();
-    for (i, cell) in cells.iter().enumerate() {
-        if i > 0 {
-            line.push(',');
-        }
-        let mut text = text(cell);
-        if matches!(cell, AwrValue::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t']) {
-            text.insert(0, '\'');
-        }
-        if text.contains([',', '"', '\n', '\r']) {
-            let _ = write!(line, "\"{}\"", text.replace('"', "\"\""));
-        } else {
-            line.push_str(&text);
-        }
-    }
-    line.push_str("\r\n");
-    line
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let fields = cells.iter().map(|cell| match (cell, text(cell)) {
+        (AwrValue::Text(_), text) if text.starts_with(['=', '+', '-', '@', '\t']) => format!("'{text}"),
+        (_, text) => text,
+    });
+    writer.write_record(fields).expect("memory takes all fields");
+    String::from_utf8(writer.into_inner().expect("memory takes all fields")).expect("all fields are UTF-8")
 }
 
 /// Fields with a bar after each.
