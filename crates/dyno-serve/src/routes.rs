@@ -32,7 +32,7 @@ pub(crate) fn router(state: Arc<ServeState>) -> Router {
         .route("/login", get(guard::login_page).post(guard::login))
         .route("/logout", post(guard::logout))
         .route("/assets/{name}", get(assets::asset))
-        .merge(api::router())
+        .merge(api::openapi::router())
         .fallback(|| async { HttpError::not_found("there is no such page") })
         .layer(DefaultBodyLimit::max(guard::BODY_BYTES_MAX))
         .layer(from_fn_with_state(Arc::clone(&state), guard::guard))

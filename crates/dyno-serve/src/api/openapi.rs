@@ -1,10 +1,14 @@
-//! Creates the OpenAPI document from the list of routes and from the response types, so it always matches the
-//! code.
+//! The routes under `/api/v1`, and the OpenAPI document that describes them and their response types.
 
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{self, MethodRouter};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use super::handlers;
 use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, SweepShown};
 use crate::action_log::Action;
 use crate::cards::Cards;
@@ -13,6 +17,7 @@ use crate::pages::awr::WebAwrInterval;
 use crate::pages::awr_diff::WebAwrDiff;
 use crate::reply::Problem;
 use crate::roles::ACTIONS;
+use crate::state::ServeState;
 
 /// A parameter of a path or a query.
 struct Parameter {
@@ -34,7 +39,7 @@ enum Body {
     Any,
 }
 
-/// A path and its response.
+/// A path, its response, and what answers it.
 struct Route {
     method: &'static str,
     path: &'static str,
@@ -43,6 +48,7 @@ struct Route {
     takes: Option<fn(&mut SchemaGenerator) -> schemars::Schema>,
     status: &'static str,
     answers: Body,
+    handler: fn() -> MethodRouter<Arc<ServeState>>,
 }
 
 const fn path(name: &'static str, about: &'static str) -> Parameter {
@@ -60,13 +66,14 @@ const fn get(
     about: &'static str,
     parameters: &'static [Parameter],
     answers: Body,
+    handler: fn() -> MethodRouter<Arc<ServeState>>,
 ) -> Route {
-    Route { method: "get", path, about, parameters, takes: None, status: "200", answers }
+    Route { method: "get", path, about, parameters, takes: None, status: "200", answers, handler }
 }
 
 /// All routes under `/api/v1`.
 const ROUTES: &[Route] = &[
-    get("/api/v1/openapi.json", "This document.", &[], Body::Any),
+    get("/api/v1/openapi.json", "This document.", &[], Body::Any, || routing::get(handlers::openapi)),
     get(
         "/api/v1/runs",
         "Runs and their campaigns, newest first, page by page.",
@@ -79,31 +86,38 @@ const ROUTES: &[Route] = &[
             query("page", "The page, from 1."),
         ],
         Body::Json(SchemaGenerator::subschema_for::<Cards>),
+        || routing::get(handlers::runs),
     ),
     get(
         ACTIONS,
         "The latest requests that changed something or were refused, newest first. Needs the role administer.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<Action>>),
+        || routing::get(handlers::actions),
     ),
-    get("/api/v1/runs/{id}", "The record of a run.", &[path("id", "Its id, or last.")], Body::Record),
+    get("/api/v1/runs/{id}", "The record of a run.", &[path("id", "Its id, or last.")], Body::Record, || {
+        routing::get(handlers::run)
+    }),
     get(
         "/api/v1/sweeps/{id}",
         "The runs of a campaign, and its conclusion.",
         &[path("id", "The name of a sweep, search, soak, comparison or suite.")],
         Body::Json(SchemaGenerator::subschema_for::<SweepShown>),
+        || routing::get(handlers::sweep),
     ),
     get(
         "/api/v1/report",
         "The combined results of runs, point by point.",
         &[query("runs", SELECTION)],
         Body::Json(SchemaGenerator::subschema_for::<ReportShown>),
+        || routing::get(handlers::report),
     ),
     get(
         "/api/v1/compare",
         "Two or more sets of runs, each compared with the first, as `dyno compare --json` prints it.",
         &[query("a", SELECTION), query("b", SELECTION)],
         Body::Any,
+        || routing::get(handlers::compare),
     ),
     get(
         "/api/v1/history",
@@ -114,12 +128,14 @@ const ROUTES: &[Route] = &[
             query("metric", "The measure."),
         ],
         Body::Any,
+        || routing::get(handlers::history),
     ),
     get(
         "/api/v1/awr",
         "Intervals of databases' own reports that were imported.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<WebAwrInterval>>),
+        || routing::get(handlers::awr),
     ),
     get(
         "/api/v1/awr/diff",
@@ -130,18 +146,21 @@ const ROUTES: &[Route] = &[
             query("anyway", "true: show differences even if they are not changes of one database."),
         ],
         Body::Json(SchemaGenerator::subschema_for::<WebAwrDiff>),
+        || routing::get(handlers::awr_diff),
     ),
     get(
         "/api/v1/export",
         "Formats of `/export/file?runs=SELECTION&format=FORMAT`.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<String>>),
+        || routing::get(handlers::formats),
     ),
     get(
         "/api/v1/plan",
         "Targets, ready plans and workloads, and the keys of a plan.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<PlanShown>),
+        || routing::get(handlers::plan),
     ),
     Route {
         method: "post",
@@ -151,12 +170,14 @@ const ROUTES: &[Route] = &[
         takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "200",
         answers: Body::Json(SchemaGenerator::subschema_for::<CheckedOrder>),
+        handler: || routing::post(handlers::check),
     },
     get(
         "/api/v1/jobs",
         "Jobs started here, newest first.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<JobShown>>),
+        || routing::get(handlers::jobs),
     ),
     Route {
         method: "post",
@@ -166,18 +187,21 @@ const ROUTES: &[Route] = &[
         takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "201",
         answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+        handler: || routing::post(handlers::start),
     },
     get(
         "/api/v1/jobs/{id}",
         "A job and its progress.",
         &[path("id", "Its name.")],
         Body::Json(SchemaGenerator::subschema_for::<JobFull>),
+        || routing::get(handlers::job),
     ),
     get(
         "/api/v1/jobs/{id}/events",
         "The events of a job as server-sent events; `Last-Event-ID` continues after that line.",
         &[path("id", "Its name.")],
         Body::Events,
+        || routing::get(handlers::events),
     ),
     Route {
         method: "post",
@@ -187,6 +211,7 @@ const ROUTES: &[Route] = &[
         takes: None,
         status: "200",
         answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+        handler: || routing::post(handlers::stop),
     },
     Route {
         method: "post",
@@ -196,6 +221,7 @@ const ROUTES: &[Route] = &[
         takes: None,
         status: "200",
         answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+        handler: || routing::post(handlers::steer),
     },
     Route {
         method: "post",
@@ -205,8 +231,14 @@ const ROUTES: &[Route] = &[
         takes: None,
         status: "201",
         answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+        handler: || routing::post(handlers::resume),
     },
 ];
+
+/// Routes requests to the handlers of [`ROUTES`].
+pub(crate) fn router() -> Router<Arc<ServeState>> {
+    ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.handler)()))
+}
 
 /// Creates the document in OpenAPI 3.1.
 pub fn document() -> Value {
