@@ -223,7 +223,8 @@ fn stack_tree_stays_small_and_keeps_its_sum() {
         let program = if i < 15_000 { 0 } else { i };
         let unique_stack = [program, 1, 2, 3 + i];
         tree.add(if i % 2 == 0 { &[0, 1, 2, 2] } else { &unique_stack }, weight);
-        assert!(tree.nodes(&mut |frame| frame).len() <= 1_004);
+        // Walking the tree takes as long as many additions.
+        assert!(i % 41 != 0 || tree.nodes(&mut |frame| frame).len() <= 1_004);
     }
     tree.prune(5);
     let nodes = tree.nodes(&mut |frame| frame);
