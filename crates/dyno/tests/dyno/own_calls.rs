@@ -146,7 +146,7 @@ fn procedure_calls_run_on_postgres() {
 }
 
 /// The server counts each statement within a procedure: their number is learned, and all of them are counted
-/// exactly.
+/// exactly. Four servers cover each pair of product, binary log and protocol.
 #[test]
 fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
     let toml = CALLS[0].1.replace("[[invariant]]", ONLY_THERE.trim_start());
@@ -158,13 +158,12 @@ fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
     let simple = toml.replace("CALL calls_balance(:from, :zero)", "CALL calls_left(:from)");
     let settings: [&[(&str, &str)]; 2] =
         [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
-    for (version, settings) in
-        MySql::available().iter().flat_map(|version| settings.map(|set| (version, set)))
-    {
-        let server = MySql::start(version, settings);
-        let url = server.url();
-        for (protocol, toml) in [("workload.protocol=prepared", &toml), ("workload.protocol=simple", &simple)]
-        {
+    let protocols = [("workload.protocol=prepared", &toml), ("workload.protocol=simple", &simple)];
+    for (product, version) in MySql::available().iter().enumerate() {
+        for (log, settings) in settings.into_iter().enumerate() {
+            let (protocol, toml) = protocols[(product + log) % 2];
+            let server = MySql::start(version, settings);
+            let url = server.url();
             let desk =
                 env_with_workload(&[("workload.toml", toml), ("setup.sql", OF_MYSQL), ("drop.sql", &drop)]);
             run_dyno(&desk, "load", &url, &[]);
@@ -172,7 +171,7 @@ fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=1"][..],
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=4"],
                 &["run.ops_per_session=60", "run.warmup=0s", "workload.connect=transaction"],
-                &["run.time=3s", "run.warmup=1s", "run.threads=1"],
+                &["run.time=1s", "run.warmup=1s", "run.threads=1"],
             ] {
                 let mut record = run(&desk, &url, &[sets, &[protocol]].concat());
                 // On a busy machine a second may be too short to execute each of the transactions.
@@ -180,7 +179,7 @@ fn procedure_calls_run_and_are_counted_on_mysql_and_mariadb() {
                     if sets.contains(&"run.warmup=1s")
                         && find_check(&record, "expected")["status"] == "skipped"
                     {
-                        record = run(&desk, &url, &["run.time=3s", "run.threads=1", warmup, protocol]);
+                        record = run(&desk, &url, &["run.time=1s", "run.threads=1", warmup, protocol]);
                     }
                 }
                 assert_valid(&record);
@@ -242,7 +241,7 @@ sql = "CALL calls_busy(:id)"
             ]);
             run_dyno(&desk, "load", &url, &[]);
             let head = ["run", "--target", &url, "--set", "workload.folder=calls", "--json"];
-            let sets = ["run.sessions_per_schema=2", "run.time=3s", "run.warmup=1s"];
+            let sets = ["run.sessions_per_schema=2", "run.time=1s", "run.warmup=1s"];
             let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
             let run = desk.dyno(&[&head[..], &sets].concat());
             let record: Value = serde_json::from_str(&run.out).unwrap();

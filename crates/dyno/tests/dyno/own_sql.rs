@@ -339,16 +339,18 @@ fn status_counters(server: &MySql, names: &[&str]) -> Vec<u64> {
     names.iter().map(status_value).collect()
 }
 
+/// Each product runs both protocols; each protocol has each way of threads and connections on one of the products.
 #[test]
 fn mysql_protocols_give_the_same_outcome_for_custom_sql() {
-    for version in MySql::available() {
+    const WAYS: [&str; 3] = ["run.threads=1", "run.threads=4", "workload.connect=transaction"];
+    for (product, version) in MySql::available().into_iter().enumerate() {
         let server = MySql::start(&version, &[]);
         let desk = TestEnv::new();
         write(&desk, "bank", &BANK);
         load(&desk, "workload.folder=bank", &server.url());
-        for protocol in ["prepared", "simple"] {
+        for (at, protocol) in ["prepared", "simple"].into_iter().enumerate() {
             let set = format!("workload.protocol={protocol}");
-            for more in ["run.threads=1", "run.threads=4", "workload.connect=transaction"] {
+            for more in WAYS.into_iter().skip((product + at) % 2).step_by(2) {
                 let count =
                     || status_counters(&server, &["Com_stmt_execute", "Com_update", "Com_stmt_prepare"]);
                 let before = count();
