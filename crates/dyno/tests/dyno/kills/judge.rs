@@ -52,15 +52,18 @@ pub(crate) fn list_runs(desk: &TestEnv) -> Result<Vec<ListedRun>, String> {
     for run in listed {
         let text = |name: &str| run[name].as_str().unwrap_or_default().to_owned();
         let (id, status) = (text("id"), text("status"));
-        let record = match (status.as_str(), run_successfully(desk, &words(&["show", &id, "--json"]))) {
+        let show = || run_successfully(desk, &words(&["show", &id, "--json"]));
+        let record = match status.as_str() {
             // They are many and all alike, and their figures are those of the file.
-            ("imported", _) => None,
-            (_, Ok((shown, _))) => {
-                Some(serde_json::from_str(&shown.out).map_err(|error| format!("show: {error}"))?)
-            }
-            // A run killed before its first measurement is listed, but has nothing to show.
-            ("interrupted", Err(_)) => None,
-            (_, Err(said)) => return Err(said),
+            "imported" => None,
+            status => match show() {
+                Ok((shown, _)) => {
+                    Some(serde_json::from_str(&shown.out).map_err(|error| format!("show: {error}"))?)
+                }
+                // A run killed before its first measurement is listed, but has nothing to show.
+                Err(_) if status == "interrupted" => None,
+                Err(said) => return Err(said),
+            },
         };
         runs.push(ListedRun { id, status, record });
     }
