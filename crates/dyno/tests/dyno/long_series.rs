@@ -33,8 +33,10 @@ fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     let load = desk.dyno(&[&["load"][..], &targets].concat());
     assert_eq!(load.code, 0, "{load:#?}");
     // The shortest run whose series is stored during the run.
+    // Each interval has operations, and the processors are left to others.
     let length = ["--set", "run.time=12200ms", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
-    let run = desk.dyno_with(POINTS_MAX, &[&["run"][..], &targets, &length].concat());
+    let rate = ["--set", "workload.rate=500/s"];
+    let run = desk.dyno_with(POINTS_MAX, &[&["run"][..], &targets, &length, &rate].concat());
     assert_eq!(run.code, 0, "{run:#?}");
     assert!(!run.err.contains("warning: the full series"), "{run:#?}");
 
