@@ -267,13 +267,12 @@ fn described_tables_match_on_postgres() {
     }
 }
 
+/// One product loads by file and the other by statements; in `bulkload` it is the other way round.
 #[test]
 fn described_tables_match_on_mysql_and_mariadb() {
-    for version in MySql::available() {
-        for local_infile in ["1", "0"] {
-            let server = MySql::start(&version, &[("local_infile", local_infile)]);
-            assert_full_cycle(&server.url());
-        }
+    for (version, local_infile) in MySql::available().into_iter().zip(["0", "1"]) {
+        let server = MySql::start(&version, &[("local_infile", local_infile)]);
+        assert_full_cycle(&server.url());
     }
 }
 
@@ -372,7 +371,8 @@ fn killed_load_of_described_tables_resumes_on_servers() {
     if let Some(version) = Postgres::available().into_iter().next() {
         assert_killed_load_resumes(&Postgres::start(&version, &[("autovacuum", "off")]).url());
     }
-    for version in MySql::available() {
+    // MySQL and MariaDB are loaded by the same code.
+    if let Some(version) = MySql::available().into_iter().next() {
         assert_killed_load_resumes(&MySql::start(&version, &[("local_infile", "1")]).url());
     }
 }
