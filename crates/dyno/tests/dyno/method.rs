@@ -25,9 +25,26 @@ fn on_each_engine(test: impl Fn(&str, &TestEnv, &str)) {
     on_versions(Postgres::newest_or_all(), test);
 }
 
-/// Like [`on_each_engine`], with the oldest PostgreSQL too, which has separate procedures.
-fn on_each_version(test: impl Fn(&str, &TestEnv, &str)) {
-    on_versions(Postgres::available(), test);
+/// Runs the test with sets of options of its operation loop on every installed engine, and on the oldest
+/// PostgreSQL, which has separate procedures. Of the two `in_server`, MySQL and MariaDB share the text of the
+/// procedures and run one each; the client sends all versions of PostgreSQL the same.
+fn on_each_version(
+    in_client: &'static [&'static str],
+    in_server: [&'static [&'static str]; 2],
+    test: impl Fn(&str, &TestEnv, &str, &[&[&str]]),
+) {
+    test("sqlite", &TestEnv::new(), "sqlite:dyno.db", &[in_client]);
+    let versions = Postgres::available();
+    for (at, version) in versions.iter().enumerate() {
+        let server = Postgres::start(version, &[]);
+        let is_newest = at + 1 == versions.len();
+        let sets: &[&[&str]] = if is_newest { &[in_client, in_server[0], in_server[1]] } else { &in_server };
+        test("postgres", &TestEnv::new(), &server.url(), sets);
+    }
+    for (version, in_server) in MySql::available().into_iter().zip(in_server) {
+        let server = MySql::start(&version, &[]);
+        test("mysql", &TestEnv::new(), &server.url(), &[in_client, in_server]);
+    }
 }
 
 fn on_versions(versions: Vec<Version>, test: impl Fn(&str, &TestEnv, &str)) {
@@ -41,12 +58,6 @@ fn on_versions(versions: Vec<Version>, test: impl Fn(&str, &TestEnv, &str)) {
         let server = MySql::start(&version, &[]);
         test("mysql", &TestEnv::new(), &server.url());
     }
-}
-
-/// Where the operation loop can run on an engine.
-fn drives(engine: &str) -> &'static [&'static str] {
-    const BOTH: [&str; 2] = ["workload.drive=client", "workload.drive=server"];
-    if engine == "sqlite" { &BOTH[..1] } else { &BOTH }
 }
 
 fn load(desk: &TestEnv, url: &str) {
@@ -118,6 +129,7 @@ fn access_skew_matches_the_plan() {
             "workload.hot_schema_every=4",
             "workload.update_pct=10",
             "workload.lookup_pct=40",
+            "run.ops_per_session=250",
         ];
         let passes = ["hot", "work_unit", "rows_updated_whole", "commits_whole", "update_values"];
         let record = run_that_passes(desk, url, &hot, &passes);
@@ -168,7 +180,11 @@ fn think_time_is_applied_and_accounted_for() {
 
 #[test]
 fn inserts_and_deletes_leave_tables_as_loaded() {
-    on_each_version(|engine, desk, url| {
+    // Inside the database each kind of redo is a separate procedure.
+    const CLIENT: &[&str] = &["workload.drive=client", "workload.redo=lite"];
+    const SERVER: [&[&str]; 2] =
+        [&["workload.drive=server", "workload.redo=lite"], &["workload.drive=server", "workload.redo=heavy"]];
+    on_each_version(CLIENT, SERVER, |engine, desk, url, loops| {
         load(desk, url);
         let churn = ["workload.insert_pct=20", "workload.update_pct=10", "workload.lookup_pct=30"];
         let exact = [
@@ -180,29 +196,24 @@ fn inserts_and_deletes_leave_tables_as_loaded() {
             "mix",
             "update_values",
         ];
-        for drive in drives(engine) {
-            // Inside the database each is a separate procedure.
-            let redo_modes = ["workload.redo=lite", "workload.redo=heavy"];
-            for redo in &redo_modes[..if drive.ends_with("server") { 2 } else { 1 }] {
-                let record = run_that_passes(desk, url, &[&churn[..], &[drive, redo]].concat(), &exact);
-                // Removing old row versions also reads blocks, at an unpredictable time.
-                assert_holds(&record, &["logical_reads"]);
-                if engine == "postgres" {
-                    assert_all_pass(&record, &["rows_churned", "rows_churned_whole"]);
-                }
-                let (inserts, deletes) =
-                    (number(&record, "/ops/insert/count"), number(&record, "/ops/delete/count"));
-                assert!(inserts > 20.0 && deletes > 0.0, "{inserts} and {deletes}");
-                for class in ["insert", "delete"] {
-                    assert_eq!(record["ops"][class]["count"], record["ops"][class]["rows"], "{class}");
-                }
-                let whole = &record["whole"];
-                let left = whole["rows_inserted"].as_u64().unwrap() - whole["rows_deleted"].as_u64().unwrap();
-                assert_eq!(whole["rows_left"].as_u64(), Some(left));
+        for options in loops {
+            let record = run_that_passes(desk, url, &[&churn[..], options].concat(), &exact);
+            // Removing old row versions also reads blocks, at an unpredictable time.
+            assert_holds(&record, &["logical_reads"]);
+            if engine == "postgres" {
+                assert_all_pass(&record, &["rows_churned", "rows_churned_whole"]);
             }
+            let (inserts, deletes) =
+                (number(&record, "/ops/insert/count"), number(&record, "/ops/delete/count"));
+            assert!(inserts > 20.0 && deletes > 0.0, "{inserts} and {deletes}");
+            for class in ["insert", "delete"] {
+                assert_eq!(record["ops"][class]["count"], record["ops"][class]["rows"], "{class}");
+            }
+            let whole = &record["whole"];
+            let left = whole["rows_inserted"].as_u64().unwrap() - whole["rows_deleted"].as_u64().unwrap();
+            assert_eq!(whole["rows_left"].as_u64(), Some(left));
         }
         // The data is recognized, which a missing or extra row would prevent.
-        run_that_passes(desk, url, &[], &["work_unit"]);
         let proved = desk.dyno(
             &[&["prove", "updates", "--target", url], &DATA[..], &RUN, &["--set", "workload.update_pct=50"]]
                 .concat(),
@@ -213,26 +224,34 @@ fn inserts_and_deletes_leave_tables_as_loaded() {
 
 #[test]
 fn secondary_key_lookup_finds_25_rows() {
-    on_each_version(|engine, desk, url| {
-        load(desk, url);
-        let sets = [
+    // The rest of the mix does not change how a lookup is executed; a single class uses another path in the
+    // server.
+    const ALONE: &[&str] = &["workload.drive=server", "workload.secondary_pct=100"];
+    const MIXED: [&[&str]; 2] = [
+        &[
+            "workload.drive=client",
             "workload.secondary_pct=50",
             "workload.update_pct=10",
             "workload.insert_pct=5",
             "workload.hot_schema_every=3",
-        ];
+        ],
+        &[
+            "workload.drive=server",
+            "workload.secondary_pct=50",
+            "workload.update_pct=10",
+            "workload.insert_pct=5",
+            "workload.hot_schema_every=3",
+        ],
+    ];
+    on_each_version(MIXED[0], [MIXED[1], ALONE], |_, desk, url, loops| {
+        load(desk, url);
         let passes = ["work_unit", "mix", "logical_reads", "rows_left", "commits_whole", "hot"];
-        let alone = ["workload.secondary_pct=100"];
-        for drive in drives(engine) {
-            // The rest of the mix does not change how a lookup is executed; a single class uses another path
-            // in the server.
-            for sets in &[&sets[..], &alone][..if drive.ends_with("server") { 2 } else { 1 }] {
-                let passes = if **sets == alone { &passes[..3] } else { &passes };
-                let record = run_that_passes(desk, url, &[*sets, &[drive]].concat(), passes);
-                let (lookups, rows) =
-                    (number(&record, "/ops/secondary/count"), number(&record, "/ops/secondary/rows"));
-                assert!(lookups > 10.0 && rows == 25.0 * lookups, "{rows} rows in {lookups} lookups");
-            }
+        for options in loops {
+            let passes = if *options == ALONE { &passes[..3] } else { &passes };
+            let record = run_that_passes(desk, url, options, passes);
+            let (lookups, rows) =
+                (number(&record, "/ops/secondary/count"), number(&record, "/ops/secondary/rows"));
+            assert!(lookups > 10.0 && rows == 25.0 * lookups, "{rows} rows in {lookups} lookups");
         }
     });
 }
@@ -295,7 +314,7 @@ fn data_without_secondary_key_works_if_workload_needs_none() {
 fn scans_report_their_own_figures() {
     on_each_engine(|_, desk, url| {
         load(desk, url);
-        let record = run(desk, url, &["workload.scan_pct=30"]);
+        let record = run(desk, url, &["workload.scan_pct=30", "run.ops_per_session=100"]);
         let (scans, blocks) = (
             number(&record, "/metrics/scans_per_s/value"),
             number(&record, "/metrics/scan_blocks_per_s/value"),
