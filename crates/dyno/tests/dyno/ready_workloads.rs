@@ -52,9 +52,14 @@ fn run(desk: &TestEnv, folder: &str, url: &str, writes: bool) -> Value {
     record
 }
 
-/// All of them on one target; each is dropped at the end.
+/// All of them on one target.
 fn assert_all_workloads(desk: &TestEnv, url: &str, mixes: &[&str]) {
-    for name in names() {
+    assert_workloads(desk, url, mixes, names());
+}
+
+/// These on one target; each is dropped at the end.
+fn assert_workloads(desk: &TestEnv, url: &str, mixes: &[&str], names: impl Iterator<Item = &'static str>) {
+    for name in names {
         run_command(desk, "load", name, url, &[]);
         if name == "key-value" {
             for mix in mixes {
@@ -112,11 +117,16 @@ fn built_in_workloads_run_on_postgres() {
     }
 }
 
+/// Both products share the text of a workload, so each workload runs on one of them, in turn. JSON and skipped
+/// locks are implemented differently, so the workloads with these run on both.
 #[test]
 fn built_in_workloads_run_on_mysql_and_mariadb() {
-    for version in MySql::available() {
+    for (product, version) in MySql::available().into_iter().enumerate() {
         let server = MySql::start(&version, &[]);
-        assert_all_workloads(&env_with_workloads(), &server.url(), &THREE);
+        let is_here =
+            |(at, name): &(usize, &str)| ["json-documents", "queue"].contains(name) || at % 2 == product % 2;
+        let here = names().enumerate().filter(is_here).map(|(_, name)| name);
+        assert_workloads(&env_with_workloads(), &server.url(), &THREE, here);
         let left = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
         assert_eq!(server.sql(left), "0");
     }
