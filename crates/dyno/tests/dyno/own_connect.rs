@@ -107,7 +107,7 @@ fn assert_full_cycle(url: &str) {
         let few = ["run.ops_per_session=100", "run.warmup=0s"];
         assert_connected(&run(&desk, url, &[&few[..], more].concat()));
     }
-    let learned = run(&desk, url, &["run.time=2s", "run.warmup=1s"]);
+    let learned = run(&desk, url, &["run.time=1s", "run.warmup=1s"]);
     assert_connected(&learned);
     let expected = find_check(&learned, "expected");
     assert_eq!(expected["status"], "pass", "{expected:#}");

@@ -130,7 +130,7 @@ fn pipelined_requests_on_postgres_give_the_same_outcome() {
         assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
         let shown = desk.dyno(&["show", "last"]).out;
         assert!(shown.contains("pipelined, blind 1 instead of 5; checked 2 instead of 4"), "{shown}");
-        let many = ["run.sessions_per_schema=16", "run.threads=2"];
+        let many = ["run.sessions_per_schema=16", "run.threads=2", "run.ops_per_session=40"];
         let record = run(&desk, &url, &many);
         assert_proved(&record);
         let retried = |error: &Value| error["code"] == "40001" && error["retried"].as_u64() > Some(0);
