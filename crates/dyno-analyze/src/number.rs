@@ -60,14 +60,18 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 /// A figure with digits by its magnitude: `31,204`, `61.3`, `7.42`, `0.815`, `0.0031`, `0`.
 pub fn figure(value: f64) -> String {
-    let decimals = match value.abs() {
+    fixed(value, decimals(value))
+}
+
+/// The number of decimals that [`figure`] prints.
+pub fn decimals(value: f64) -> usize {
+    match value.abs() {
         v if v == 0.0 || v >= 99.95 => 0,
         v if v >= 9.995 => 1,
         v if v >= 0.9995 => 2,
         v if v >= 0.0995 => 3,
         _ => 4,
-    };
-    fixed(value, decimals)
+    }
 }
 
 /// The value rounded to the precision that repeats with this spread allow. It is the power of ten

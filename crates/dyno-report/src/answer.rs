@@ -9,7 +9,7 @@ use dyno_analyze::points::phrase;
 use dyno_record::RunRecord;
 use serde::Serialize;
 
-use crate::grid::{self, Grid, GridHead};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, wrap};
@@ -275,7 +275,7 @@ pub fn answer_grid(answers: &CurveSummaries) -> Grid {
     let mut grid = answer_short(answers);
     grid.heads.push(GridHead::text("evidence, repeats, doubts"));
     for ((_, cells), answer) in grid.rows.iter_mut().zip(&answers.curves) {
-        cells.push(grid::GridCell::text(&format!("{}; {}", bottleneck(answer), answer.why.join("; "))));
+        cells.push(GridCell::text(&format!("{}; {}", bottleneck(answer), answer.why.join("; "))));
     }
     grid
 }
@@ -296,21 +296,25 @@ pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
     ]);
     let mut grid = Grid::new(heads);
     for answer in &answers.curves {
-        let number =
-            |at: &CurvePoint| if at.sessions == 0 { ABSENT.into() } else { count(at.sessions.into()) };
-        let mut cells = if named { vec![grid::GridCell::text(&answer.name)] } else { Vec::new() };
+        let sessions = |at: &CurvePoint| (at.sessions > 0).then(|| u64::from(at.sessions));
+        let mut cells = if named { vec![GridCell::text(&answer.name)] } else { Vec::new() };
         cells.extend([
-            grid::GridCell::text(&format!("{}{}", least(answer), value(answer))),
-            grid::GridCell::text(&number(&answer.capacity)),
-            grid::GridCell::text(&answer.bend.as_ref().map_or_else(|| ABSENT.into(), number)),
-            grid::GridCell::text(&answer.limit.short()),
-            grid::GridCell::text(answer.confidence.word()),
-            grid::GridCell::text(&answer.headroom_pct.map_or_else(|| ABSENT.into(), percent)),
-            grid::GridCell { tone: tone_class(answer.tone), ..grid::GridCell::text(answer.tone.word()) },
+            capacity_cell(answer),
+            GridCell::count(sessions(&answer.capacity)),
+            GridCell::count(answer.bend.as_ref().and_then(sessions)),
+            GridCell::text(&answer.limit.short()),
+            GridCell::text(answer.confidence.word()),
+            GridCell::percent(answer.headroom_pct),
+            GridCell::text(answer.tone.word()).toned(tone_class(answer.tone)),
         ]);
         grid.row(cells);
     }
     grid
+}
+
+/// The capacity with its unit.
+pub(crate) fn capacity_cell(answer: &CurveSummary) -> GridCell {
+    GridCell::phrase(&answer.measure, answer.capacity.value).marked(answer.marked).preceded_by(least(answer))
 }
 
 /// The five words of one answer with their texts, for the head of a page.

@@ -1,11 +1,9 @@
 //! Table of the instances of a database (Oracle RAC) that served the sessions of a run.
 
-use dyno_analyze::number::{ABSENT, count, percent, time_us};
 use dyno_record::{InstanceLoad, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::result::has_result;
-use crate::text::clean;
 
 /// Heading of the table in a terminal; pages capitalize it.
 pub(crate) const TITLE: &str = "load per instance";
@@ -32,28 +30,27 @@ pub(crate) fn instances_grid(record: &RunRecord) -> Option<Grid> {
     for (at, loads) in loads().enumerate() {
         let all: u64 = loads.iter().map(|load| load.ops).sum();
         for load in loads {
-            let target = has_targets.then(|| (at + 1).to_string());
-            let cells = target.into_iter().chain(cells(load, all));
-            grid.row(cells.map(|text| GridCell::text(&clean(&text))).collect());
+            let target = has_targets.then(|| GridCell::from((at + 1).to_string()));
+            grid.row(target.into_iter().chain(cells(load, all)).collect());
         }
     }
     Some(grid)
 }
 
-fn cells(load: &InstanceLoad, all: u64) -> [String; 5] {
-    let share = (all > 0).then(|| percent(load.ops as f64 / all as f64 * 100.0));
+fn cells(load: &InstanceLoad, all: u64) -> [GridCell; 5] {
     [
-        load.instance.clone().unwrap_or_else(|| SEVERAL.to_owned()),
-        count(load.sessions.into()),
-        count(load.ops),
-        share.unwrap_or_else(|| ABSENT.to_owned()),
-        load.service_p99_us.map_or_else(|| ABSENT.to_owned(), time_us),
+        load.instance.as_deref().unwrap_or(SEVERAL).into(),
+        GridCell::count(u64::from(load.sessions)),
+        GridCell::count(load.ops),
+        GridCell::percent((all > 0).then(|| load.ops as f64 / all as f64 * 100.0)),
+        GridCell::time_us(load.service_p99_us),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
+    use dyno_analyze::number::ABSENT;
 
     use super::*;
 

@@ -1,7 +1,6 @@
 //! Tables of a run over several targets: a row for each below the total.
 
-use dyno_analyze::attribution::{MetricAttributions, mark, marked_metrics};
-use dyno_analyze::number::{ABSENT, count, figure, time_us};
+use dyno_analyze::attribution::{MetricAttributions, marked_metrics};
 use dyno_record::RunRecord;
 
 use crate::grid::{Grid, GridCell, GridHead};
@@ -54,27 +53,17 @@ fn rows(record: &RunRecord) -> Vec<Row> {
     std::iter::once(total).chain(target_rows).collect()
 }
 
-fn time(us: Option<f64>) -> String {
-    us.map_or_else(|| ABSENT.into(), time_us)
-}
-
-fn rate(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.into(), figure)
-}
-
 /// Figures of a row, in the order of [`HEADS`].
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &Row) -> [GridCell; 8] {
     let value_of = |metric: &str| row.figures.as_ref()?.get(metric);
-    let marked_rate = |metric: &str| {
-        let value = value_of(metric);
-        mark(rate(value), value.is_some() && row.marked.contains_key(metric))
-    };
-    vec![
-        count(row.sessions.into()),
-        rate(value_of("ops_per_s")),
-        rate(value_of("rows_per_s")),
-        time(value_of("service_mean_us")),
-        time(value_of("service_p99_us")),
+    let marked_rate =
+        |metric: &str| GridCell::figure(value_of(metric)).marked(row.marked.contains_key(metric));
+    [
+        GridCell::count(u64::from(row.sessions)),
+        GridCell::figure(value_of("ops_per_s")),
+        GridCell::figure(value_of("rows_per_s")),
+        GridCell::time_us(value_of("service_mean_us")),
+        GridCell::time_us(value_of("service_p99_us")),
         marked_rate("logical_reads_per_s"),
         marked_rate("physical_reads_per_s"),
         marked_rate("redo_mb_per_s"),
@@ -108,7 +97,7 @@ pub fn targets_table(record: &RunRecord, style: &Style) -> String {
         } else {
             table::TextCell::from(row.name.as_str())
         };
-        table.row(std::iter::once(name).chain(cells(row).into_iter().map(table::TextCell::from)));
+        table.row(std::iter::once(name).chain(cells(row).iter().map(table::TextCell::from)));
         if !row.url.is_empty() {
             let work = if row.work.is_empty() { String::new() } else { format!(", {}", row.work) };
             table.note(&clean(&format!("{}, {}{work}", row.url, row.database)), Paint::Dim);
@@ -132,9 +121,8 @@ pub(crate) fn targets_grid(record: &RunRecord) -> Option<Grid> {
     heads.push(GridHead::text("does"));
     let mut grid = Grid::new(heads);
     for row in &rows {
-        let texts = [row.name.clone(), row.url.clone(), row.database.clone()];
-        let all = texts.into_iter().chain(cells(row)).chain([row.work.clone()]);
-        grid.row(all.map(|text| GridCell::text(&clean(&text))).collect());
+        let texts = [&row.name, &row.url, &row.database].map(GridCell::from);
+        grid.row(texts.into_iter().chain(cells(row)).chain([(&row.work).into()]).collect());
     }
     Some(grid)
 }

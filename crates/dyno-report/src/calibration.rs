@@ -1,6 +1,6 @@
 //! Tables of a machine's raw limits and of every step that measured them.
 
-use dyno_analyze::number::{ABSENT, bytes, figure, fixed, time_us};
+use dyno_analyze::number::{bytes, time_us};
 use dyno_record::RawTest::{
     Commit, GroupCommit, LargeRead, MemoryCopy, MemoryRead, MemoryWrite, Mixed, RandomRead, RandomWrite,
     SequentialRead, SequentialWrite,
@@ -40,19 +40,19 @@ fn limits(calibration: &Calibration) -> (Grid, Grid) {
         for block in calibration.blocks(test) {
             let name = test.words(Some(block));
             let Some(most) = calibration.most_per_s(test, block) else {
-                rates.row(texts(&[&name, "refused"]));
+                rates.row(vec![name.into(), "refused".into()]);
                 continue;
             };
             let within_limit = calibration.most_within(test, block);
-            rates.row(texts(&[
-                &name,
-                &optional(most.per_s),
-                &most.in_flight.to_string(),
-                &time(most.mean_us),
-                &time(most.p99_us),
-                &within_limit.map_or_else(|| "none".to_owned(), |kept| optional(kept.per_s)),
-                &within_limit.map_or_else(String::new, |kept| kept.in_flight.to_string()),
-            ]));
+            rates.row(vec![
+                name.into(),
+                GridCell::figure(most.per_s),
+                GridCell::count(u64::from(most.in_flight)),
+                GridCell::time_us(most.mean_us),
+                GridCell::time_us(most.p99_us),
+                within_limit.map_or_else(|| "none".into(), |kept| GridCell::figure(kept.per_s)),
+                GridCell::count(within_limit.map(|kept| u64::from(kept.in_flight))).or_empty(),
+            ]);
         }
     }
     let mut bandwidths = Grid::new(vec![
@@ -73,17 +73,17 @@ fn limits(calibration: &Calibration) -> (Grid, Grid) {
             .and_then(|figure| figure.block_bytes);
         let name = test.words(block);
         let Some(most) = calibration.most_mb_per_s(test) else {
-            bandwidths.row(texts(&[&name, "refused"]));
+            bandwidths.row(vec![name.into(), "refused".into()]);
             continue;
         };
         let serial = calibration.of(test).find(|figure| figure.in_flight == 1);
-        bandwidths.row(texts(&[
-            &name,
-            &serial.map_or_else(|| ABSENT.to_owned(), |one| optional(one.mb_per_s)),
-            &optional(most.mb_per_s),
-            &most.in_flight.to_string(),
-            &most.median_mb_per_s.map_or_else(String::new, figure),
-        ]));
+        bandwidths.row(vec![
+            name.into(),
+            GridCell::figure(serial.and_then(|one| one.mb_per_s)),
+            GridCell::figure(most.mb_per_s),
+            GridCell::count(u64::from(most.in_flight)),
+            GridCell::figure(most.median_mb_per_s).or_empty(),
+        ]);
     }
     (rates, bandwidths)
 }
@@ -103,32 +103,20 @@ fn steps(calibration: &Calibration) -> Grid {
         GridHead::text("refused"),
     ]);
     for step in &calibration.figures {
-        grid.row(texts(&[
-            &step.test.words(step.block_bytes),
-            &step.processes.to_string(),
-            &step.in_flight.to_string(),
-            &step.per_s.map_or_else(String::new, figure),
-            &step.mb_per_s.map_or_else(String::new, figure),
-            &step.mean_us.map_or_else(String::new, time_us),
-            &step.p95_us.map_or_else(String::new, time_us),
-            &step.p99_us.map_or_else(String::new, time_us),
-            &step.device_pct.map_or_else(String::new, |pct| fixed(pct, 0)),
-            step.refused.as_deref().unwrap_or_default(),
-        ]));
+        grid.row(vec![
+            step.test.words(step.block_bytes).into(),
+            GridCell::count(u64::from(step.processes)),
+            GridCell::count(u64::from(step.in_flight)),
+            GridCell::figure(step.per_s).or_empty(),
+            GridCell::figure(step.mb_per_s).or_empty(),
+            GridCell::time_us(step.mean_us).or_empty(),
+            GridCell::time_us(step.p95_us).or_empty(),
+            GridCell::time_us(step.p99_us).or_empty(),
+            GridCell::fixed(step.device_pct, 0).or_empty(),
+            step.refused.as_deref().unwrap_or_default().into(),
+        ]);
     }
     grid
-}
-
-fn texts(cells: &[&str]) -> Vec<GridCell> {
-    cells.iter().map(|text| GridCell::text(text)).collect()
-}
-
-fn optional(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), figure)
-}
-
-fn time(us: Option<f64>) -> String {
-    us.map_or_else(|| ABSENT.to_owned(), time_us)
 }
 
 /// Facts of the machine and the device, one per line.

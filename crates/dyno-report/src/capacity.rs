@@ -1,7 +1,7 @@
 //! How much of a platform's capacity is used, as a table, and as charts and tables of a page.
 
 use dyno_analyze::capacity::{CapacityReport, CapacityRow};
-use dyno_analyze::number::{ABSENT, figure, percent};
+use dyno_analyze::number::{figure, percent};
 
 use crate::chart::{
     Category, Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
@@ -37,23 +37,22 @@ const EXPLAINED: [&str; 11] = [
     "days until peaks reach the knee, from the median daily slope, with its 95 % interval",
 ];
 
-fn cells(row: &CapacityRow) -> [String; 11] {
+fn cells(row: &CapacityRow) -> [GridCell; 11] {
     let share = row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
-    let figure_or_absent = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), figure);
     let (at_least, at_most) = if row.is_sure() { ("", "") } else { ("≥", "≤") };
-    let at_most_of = |pct: f64| format!("{at_most}{}", percent(pct));
+    let share_of = |pct: Option<f64>| GridCell::percent(pct).preceded_by(at_most);
     [
-        row.part.clone(),
-        row.unit.clone(),
-        figure(row.used.peak),
-        figure_or_absent(row.used.p95),
-        figure(row.used.mean),
-        figure_or_absent(row.ceiling.knee),
-        format!("{}{}", if row.ceiling.is_most { "" } else { at_least }, figure(row.ceiling.most)),
-        at_most_of(share.peak),
-        share.p95.map_or_else(|| ABSENT.to_owned(), at_most_of),
-        at_most_of(share.mean),
-        row.growth.words(),
+        (&row.part).into(),
+        (&row.unit).into(),
+        GridCell::figure(row.used.peak),
+        GridCell::figure(row.used.p95),
+        GridCell::figure(row.used.mean),
+        GridCell::figure(row.ceiling.knee),
+        GridCell::figure(row.ceiling.most).preceded_by(if row.ceiling.is_most { "" } else { at_least }),
+        share_of(Some(share.peak)),
+        share_of(share.p95),
+        share_of(Some(share.mean)),
+        row.growth.words().into(),
     ]
 }
 
@@ -74,11 +73,11 @@ pub fn capacity_text(capacity: &CapacityReport, style: &Style) -> String {
                 share if share >= WARN_PCT => Paint::Warn,
                 _ => Paint::Good,
             };
-            let cell = |(at, text): (usize, String)| match at {
-                7 => table::TextCell::painted(&text, paint),
-                _ => table::TextCell::from(text),
+            let cell = |(at, cell): (usize, &GridCell)| match at {
+                7 => table::TextCell::from(cell).in_paint(paint),
+                _ => table::TextCell::from(cell),
             };
-            table.row(cells(row).into_iter().enumerate().map(cell).collect::<Vec<_>>());
+            table.row(cells(row).iter().enumerate().map(cell));
         }
         out.push_str(&table.render(style));
     }
@@ -141,10 +140,7 @@ pub fn capacity_sections(capacity: &CapacityReport) -> Vec<PageSection> {
             share if share >= WARN_PCT => "warn",
             _ => "good",
         };
-        let cell = |(at, text): (usize, String)| GridCell {
-            tone: if at == 7 { tone } else { "" },
-            ..GridCell::text(&text)
-        };
+        let cell = |(at, cell): (usize, GridCell)| if at == 7 { cell.toned(tone) } else { cell };
         grid.row(cells(row).into_iter().enumerate().map(cell).collect());
     }
     let has_rows = !capacity.rows.is_empty();

@@ -2,16 +2,14 @@
 //! differences, the verdicts.
 
 use dyno_analyze::answer::CurveSummaries;
-use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{MeasureComparison, RunComparison};
-use dyno_analyze::number::{ABSENT, figure, optional, time_us};
 use dyno_analyze::points::{Measure, phrase};
 use dyno_record::Unit;
 
 use crate::answer::{self, answer_short};
 use crate::chart::{Category, Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use crate::compare_table::{
-    axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, tone,
+    axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, verdict,
 };
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::html::PageSection;
@@ -100,21 +98,19 @@ fn measure_grid(measure: &str, comparisons: &[&RunComparison]) -> Option<Grid> {
             let same = comparison.points.iter().find(|known| known.at == point.at)?;
             same.measures.iter().find(|compared| compared.measure == measure).cloned()
         };
-        let mut cells: Vec<GridCell> = point.at.iter().map(|at| GridCell::text(at)).collect();
+        let mut cells: Vec<GridCell> = point.at.iter().map(|at| GridCell::setting(at)).collect();
         let a = find_measure(first);
-        cells.push(GridCell::text(
-            &a.map_or_else(|| ABSENT.into(), |own| shown(own.a, own.unit, own.marked.0)),
-        ));
+        cells.push(a.map_or_else(GridCell::absent, |own| shown(own.a, own.unit, own.marked.0)));
         for comparison in comparisons {
             let Some(own) = find_measure(comparison) else {
-                cells.extend((0..4).map(|_| GridCell::text(ABSENT)));
+                cells.extend((0..4).map(|_| GridCell::absent()));
                 continue;
             };
             cells.extend([
-                GridCell::text(&shown(own.b, own.unit, own.marked.1)),
-                GridCell::text(&percent(own.difference_pct)),
-                GridCell::text(&interval(own.interval_pct)),
-                GridCell { tone: tone(own.verdict), ..GridCell::text(own.verdict.words()) },
+                shown(own.b, own.unit, own.marked.1),
+                percent(own.difference_pct),
+                interval(own.interval_pct).into(),
+                verdict(own.verdict),
             ]);
         }
         grid.row(cells);
@@ -122,12 +118,9 @@ fn measure_grid(measure: &str, comparisons: &[&RunComparison]) -> Option<Grid> {
     Some(grid)
 }
 
-fn shown(value: Option<f64>, unit: Unit, marked: bool) -> String {
-    match value {
-        Some(us) if unit == Unit::Microseconds => mark(time_us(us), marked),
-        Some(value) => mark(figure(value), marked),
-        None => optional(None),
-    }
+fn shown(value: Option<f64>, unit: Unit, marked: bool) -> GridCell {
+    let cell = if unit == Unit::Microseconds { GridCell::time_us(value) } else { GridCell::figure(value) };
+    cell.marked(marked)
 }
 
 /// One measure of all variants over their points; whiskers are the minimum and maximum of repeats.

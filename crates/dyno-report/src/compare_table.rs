@@ -1,15 +1,14 @@
 //! Tables of a comparison: each measure at each point, verdicts, gates, and other differences.
 
-use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{
     ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, RunComparison,
 };
 use dyno_analyze::differences::ConfigDifference;
-use dyno_analyze::number::{ABSENT, figure, fixed, optional};
+use dyno_analyze::number::{ABSENT, figure, fixed};
 use dyno_analyze::points::Measure;
 use dyno_record::Unit;
 
-use crate::grid::{self, Grid, GridHead};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::profile::gains_text;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
@@ -28,8 +27,8 @@ pub fn signed_percent(value: f64) -> String {
     if value > 0.0 && text != "0.00" { format!("+{text}") } else { text }
 }
 
-pub(crate) fn percent(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.into(), signed_percent)
+pub(crate) fn percent(value: Option<f64>) -> GridCell {
+    GridCell::number(value, 2, signed_percent)
 }
 
 pub(crate) fn interval(value: Option<(f64, f64)>) -> String {
@@ -37,40 +36,28 @@ pub(crate) fn interval(value: Option<(f64, f64)>) -> String {
         .map_or_else(String::new, |(low, high)| format!("{} … {}", signed_percent(low), signed_percent(high)))
 }
 
-fn chance(p: Option<f64>) -> String {
-    match p {
-        None => String::new(),
-        Some(p) if p < 0.001 => "< 0.001".into(),
-        Some(p) => fixed(p, 3),
-    }
+fn chance(p: Option<f64>) -> GridCell {
+    let show = |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) };
+    GridCell::number(p, 3, show).or_empty()
 }
 
-fn verdict(verdict: ComparisonVerdict) -> TextCell {
-    let words = verdict.words();
-    match verdict {
-        ComparisonVerdict::Faster | ComparisonVerdict::Same => TextCell::painted(words, Paint::Good),
-        ComparisonVerdict::Slower => TextCell::painted(words, Paint::Bad),
-        ComparisonVerdict::Confounded
-        | ComparisonVerdict::OthersHadPart
-        | ComparisonVerdict::Unsure
-        | ComparisonVerdict::OneRunEach => TextCell::painted(words, Paint::Warn),
-        ComparisonVerdict::More | ComparisonVerdict::Less => TextCell::from(words),
-    }
+pub(crate) fn verdict(verdict: ComparisonVerdict) -> GridCell {
+    GridCell::text(verdict.words()).toned(tone(verdict))
 }
 
 /// A difference at one point: in percent, or in the unit itself if the base value is nearly zero.
-fn difference(compared: &MeasureComparison) -> String {
-    match (compared.difference_pct, compared.difference) {
-        (Some(by), _) => signed_percent(by),
-        (None, Some(by)) => {
-            let text = figure(by);
-            let sign = if by > 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "+" } else { "" };
-            // The difference of two percentages is in percentage points.
-            let unit = if compared.unit == Unit::Percent { "points" } else { compared.unit.name() };
-            format!("{sign}{text} {unit}")
-        }
-        (None, None) => ABSENT.into(),
+fn difference(compared: &MeasureComparison) -> GridCell {
+    if compared.difference_pct.is_some() {
+        return percent(compared.difference_pct);
     }
+    let show = |by: f64| {
+        let text = figure(by);
+        let sign = if by > 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "+" } else { "" };
+        format!("{sign}{text}")
+    };
+    // The difference of two percentages is in percentage points.
+    let unit = if compared.unit == Unit::Percent { "points" } else { compared.unit.name() };
+    GridCell::shown(compared.difference, show).in_unit(unit)
 }
 
 pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &Style) -> String {
@@ -133,24 +120,19 @@ pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
     let mut grid = Grid::new(heads);
     for point in &comparison.points {
         for compared in &point.measures {
-            let mut cells: Vec<String> = point.at.clone();
+            let mut cells: Vec<GridCell> = point.at.iter().map(|at| GridCell::setting(at)).collect();
             let (in_a, in_b) = compared.marked;
             cells.extend([
-                Measure::find(&compared.measure).map_or(compared.measure.as_str(), |m| m.label).to_owned(),
-                if compared.unit == Unit::Microseconds { "µs" } else { compared.unit.name() }.to_owned(),
-                mark(optional(compared.a), in_a),
-                mark(optional(compared.b), in_b),
+                Measure::find(&compared.measure).map_or(compared.measure.as_str(), |m| m.label).into(),
+                if compared.unit == Unit::Microseconds { "µs" } else { compared.unit.name() }.into(),
+                GridCell::figure(compared.a).marked(in_a),
+                GridCell::figure(compared.b).marked(in_b),
                 difference(compared),
-                interval(compared.interval_pct),
-                format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()),
+                interval(compared.interval_pct).into(),
+                format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into(),
                 chance(compared.p_adjusted),
+                verdict(compared.verdict),
             ]);
-            let mut cells: Vec<grid::GridCell> =
-                cells.iter().map(|text| grid::GridCell::text(text)).collect();
-            cells.push(grid::GridCell {
-                tone: tone(compared.verdict),
-                ..grid::GridCell::text(compared.verdict.words())
-            });
             grid.row(cells);
         }
     }
@@ -169,12 +151,12 @@ pub(crate) fn overall_grid(comparison: &RunComparison) -> Grid {
     ]);
     for overall in &comparison.overall {
         table.row(vec![
-            grid::GridCell::text(&label(&overall.measure)),
-            grid::GridCell::text(&overall.points.to_string()),
-            grid::GridCell::text(&mark(percent(overall.difference_pct), overall.marked)),
-            grid::GridCell::text(&interval(overall.interval_pct)),
-            grid::GridCell::text(&chance(overall.p)),
-            grid::GridCell { tone: tone(overall.verdict), ..grid::GridCell::text(overall.verdict.words()) },
+            label(&overall.measure).into(),
+            GridCell::count(overall.points as u64),
+            percent(overall.difference_pct).marked(overall.marked),
+            interval(overall.interval_pct).into(),
+            chance(overall.p),
+            verdict(overall.verdict),
         ]);
     }
     table
@@ -225,37 +207,37 @@ fn measure_table(comparison: &RunComparison, i: usize, overall: &OverallComparis
     let mut table = TextTable::new(columns);
     for (p, point) in comparison.points.iter().enumerate() {
         let mut cells: Vec<TextCell> = point.at.iter().map(|value| TextCell::from(value.as_str())).collect();
-        cells.extend(row(at(p), repeated));
+        cells.extend(row(at(p), repeated).iter().map(TextCell::from));
         table.row(cells);
     }
     if comparison.points.len() > 1 {
         let mut cells: Vec<TextCell> = comparison.axes.iter().map(|_| TextCell::default()).collect();
         cells[0] = TextCell::painted("all points", Paint::Head);
-        cells.extend([TextCell::default(), TextCell::default(), percent(overall.difference_pct).into()]);
+        cells.extend([TextCell::default(), TextCell::default(), (&percent(overall.difference_pct)).into()]);
         if repeated {
             cells.extend([
                 interval(overall.interval_pct).into(),
                 TextCell::default(),
-                chance(overall.p).into(),
+                (&chance(overall.p)).into(),
             ]);
         }
-        cells.push(verdict(overall.verdict));
+        cells.push((&verdict(overall.verdict)).into());
         table.row(cells);
     }
     table.render(style)
 }
 
-fn row(compared: &MeasureComparison, repeated: bool) -> Vec<TextCell> {
+fn row(compared: &MeasureComparison, repeated: bool) -> Vec<GridCell> {
     let (in_a, in_b) = compared.marked;
     let mut cells = vec![
-        TextCell::from(mark(optional(compared.a), in_a)),
-        mark(optional(compared.b), in_b).into(),
-        difference(compared).into(),
+        GridCell::figure(compared.a).marked(in_a),
+        GridCell::figure(compared.b).marked(in_b),
+        difference(compared),
     ];
     if repeated {
         cells.push(interval(compared.interval_pct).into());
         cells.push(format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into());
-        cells.push(chance(compared.p_adjusted).into());
+        cells.push(chance(compared.p_adjusted));
     }
     cells.push(verdict(compared.verdict));
     cells
@@ -329,7 +311,7 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
         };
         table.row([
             TextCell::from(result.gate.to_string()),
-            percent(result.difference_pct).into(),
+            (&percent(result.difference_pct)).into(),
             TextCell::painted(words, paint),
         ]);
     }

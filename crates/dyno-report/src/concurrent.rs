@@ -3,7 +3,6 @@
 use dyno_record::{OpStats, RunRecord, WorkloadFacts};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::number::{ABSENT, count, figure, time_us};
 use crate::result::has_result;
 use crate::style::Style;
 use crate::table::TextTable;
@@ -45,17 +44,18 @@ pub fn table(record: &RunRecord, style: &Style) -> String {
 fn row(workload: &WorkloadFacts) -> Vec<GridCell> {
     let share = workload.share.as_ref();
     let ops: Option<&OpStats> = share.and_then(|share| share.ops.as_deref());
-    let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
-    let requested_rate = share.map(|share| share.rate_per_s.map_or_else(|| "closed loop".to_owned(), figure));
     let mut cells = vec![
         GridCell::text(&workload.name),
-        cell(share.map(|share| share.sessions.to_string())),
-        cell(requested_rate),
-        cell(ops.map(|ops| figure(ops.rate_per_s))),
-        cell(ops.map(|ops| count(ops.errors))),
-        cell(ops.and_then(|ops| ops.service_us.mean).map(time_us)),
+        GridCell::count(share.map(|share| u64::from(share.sessions))),
+        match share {
+            Some(share) if share.rate_per_s.is_none() => "closed loop".into(),
+            share => GridCell::figure(share.and_then(|share| share.rate_per_s)),
+        },
+        GridCell::figure(ops.map(|ops| ops.rate_per_s)),
+        GridCell::count(ops.map(|ops| ops.errors)),
+        GridCell::time_us(ops.and_then(|ops| ops.service_us.mean)),
     ];
-    let response = |of: fn(&OpStats) -> Option<f64>| cell(ops.and_then(of).map(time_us));
+    let response = |of: fn(&OpStats) -> Option<f64>| GridCell::time_us(ops.and_then(of));
     cells.extend([
         response(|ops| ops.response_us.p50),
         response(|ops| ops.response_us.p95),

@@ -5,7 +5,7 @@ use dyno_analyze::reference_figure::{ClassFigures, ReferenceApplicability, Workl
 use dyno_record::{InvariantResult, RunRecord, WorkloadFacts};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::number::{ABSENT, count, figure, fixed, time_us};
+use crate::number::{ABSENT, count, figure, fixed};
 use crate::result::has_result;
 use crate::style::Style;
 use crate::table::TextTable;
@@ -62,14 +62,14 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
 
 fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]: [bool; 3]) -> Vec<GridCell> {
     let ClassFigures { facts, ops, share_pct, within } = class;
-    let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+    let words = |text: Option<String>| text.map_or_else(GridCell::absent, GridCell::from);
     let mut cells = vec![
         GridCell::text(&facts.class),
-        cell(ops.map(|ops| figure(ops.rate_per_s * 60.0))),
-        cell(ops.map(|ops| figure(ops.rate_per_s))),
-        cell(share_pct.map(|share| fixed(share, 1))),
-        cell(ops.and_then(|ops| ops.response_us.p50).map(time_us)),
-        cell(ops.and_then(|ops| ops.response_us.p90).map(time_us)),
+        GridCell::figure(ops.map(|ops| ops.rate_per_s * 60.0)),
+        GridCell::figure(ops.map(|ops| ops.rate_per_s)),
+        GridCell::fixed(*share_pct, 1),
+        GridCell::time_us(ops.and_then(|ops| ops.response_us.p50)),
+        GridCell::time_us(ops.and_then(|ops| ops.response_us.p90)),
     ];
     if has_limits {
         let verdict = match within {
@@ -77,27 +77,27 @@ fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]:
             Some(true) => " kept",
             Some(false) => " missed",
         };
-        cells.push(cell(facts.limit_p90_s.map(|limit| format!("{}{verdict}", time_us(limit * 1e6)))));
+        cells.push(GridCell::time_us(facts.limit_p90_s.map(|limit| limit * 1e6)).followed_by(verdict));
     }
     if rolls_back {
         let rollback_ops = ops.filter(|ops| facts.may_roll_back && ops.count > 0);
-        cells.push(cell(rollback_ops.map(|ops| {
+        cells.push(words(rollback_ops.map(|ops| {
             let share = ops.rolled_back as f64 * 100.0 / ops.count as f64;
             format!("{} ({} %)", count(ops.rolled_back), fixed(share, 2))
         })));
     }
     if polls {
-        cells.push(cell(ops.filter(|_| facts.polls).map(|ops| count(ops.empty_polls))));
+        cells.push(GridCell::count(ops.filter(|_| facts.polls).map(|ops| ops.empty_polls)));
     }
     if tallies {
         let tally = ops.zip(facts.tally.as_ref());
-        cells.push(cell(tally.map(|(ops, what)| format!("{} {}", count(ops.tallied), clean(what)))));
+        cells.push(words(tally.map(|(ops, what)| format!("{} {}", count(ops.tallied), clean(what)))));
     }
-    cells.push(GridCell::text(&match facts.requests {
-        (least, Some(most)) if least == most => count(least),
-        (least, Some(most)) => format!("{}–{}", count(least), count(most)),
-        (least, None) => format!("≥ {}", count(least)),
-    }));
+    cells.push(match facts.requests {
+        (least, Some(most)) if least == most => GridCell::count(least),
+        (least, Some(most)) => format!("{}–{}", count(least), count(most)).into(),
+        (least, None) => GridCell::count(least).preceded_by("≥ "),
+    });
     cells
 }
 

@@ -1,7 +1,7 @@
 //! The rates of a run next to those of the report that its database wrote about the same time.
 
 use dyno_analyze::database_report::{ReportedRate, rates};
-use dyno_analyze::number::{ABSENT, compact, fixed};
+use dyno_analyze::number::fixed;
 use dyno_record::RunRecord;
 
 use crate::grid::{Grid, GridCell, GridHead};
@@ -28,10 +28,13 @@ pub fn compared(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("difference", "%"),
     ]);
     for rate in &rates {
-        let difference = rate.difference().map_or_else(|| ABSENT.to_owned(), |part| fixed(part * 100.0, 1));
         let ReportedRate { name, measured, reported, .. } = rate;
-        let texts = [(*name).to_owned(), compact(*measured), compact(*reported), difference];
-        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(vec![
+            GridCell::text(name),
+            GridCell::compact(*measured),
+            GridCell::compact(*reported),
+            GridCell::fixed(rate.difference().map(|part| part * 100.0), 1),
+        ]);
     }
     Some(grid)
 }

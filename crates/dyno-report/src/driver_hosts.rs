@@ -1,10 +1,8 @@
 //! Table of the driver hosts of a distributed run.
 
-use dyno_analyze::number::{ABSENT, count, percent, time_us};
 use dyno_record::{Fleet, FleetHost, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::text::clean;
 
 /// Maximum rows: a run may have thousands of hosts, and the record contains all of them.
 const ROWS_MAX: usize = 256;
@@ -30,7 +28,7 @@ pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
         GridHead::text("limited by"),
     ]);
     for host in fleet.hosts.iter().take(ROWS_MAX) {
-        grid.row(cells(host, fleet).into_iter().map(|text| GridCell::text(&clean(&text))).collect());
+        grid.row(cells(host, fleet));
     }
     let hidden = fleet.hosts.len().saturating_sub(ROWS_MAX);
     if hidden > 0 {
@@ -42,42 +40,42 @@ pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
 }
 
 /// Unknown values of a host are absent, never 0.
-fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<String> {
-    let absent = || ABSENT.to_owned();
+fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<GridCell> {
     let all: u64 = fleet.hosts.iter().map(|host| host.ops).sum();
     // A host without results did operations that nobody counted.
     let handed_in = host.lost.is_none();
-    let share = (handed_in && all > 0).then(|| percent(host.ops as f64 / all as f64 * 100.0));
-    let clock = |us: f64| if host.clock.exchanges > 0 { time_us(us) } else { absent() };
-    let started = |of: fn((f64, f64)) -> f64| host.started_us.map_or_else(absent, |at| time_us(of(at)));
+    let share = (handed_in && all > 0).then(|| host.ops as f64 / all as f64 * 100.0);
+    let clock = |us: f64| GridCell::time_us((host.clock.exchanges > 0).then_some(us));
+    let started = |of: fn((f64, f64)) -> f64| GridCell::time_us(host.started_us.map(of));
     let held_back = match &host.lost {
         Some(why) => format!("lost: {why}"),
         None => dyno_analyze::driver_bound_by(host).unwrap_or_default(),
     };
     vec![
-        host.name.clone(),
-        count(host.sessions.into()),
-        if handed_in { count(host.ops) } else { absent() },
-        share.unwrap_or_else(absent),
+        (&host.name).into(),
+        GridCell::count(u64::from(host.sessions)),
+        GridCell::count(handed_in.then_some(host.ops)),
+        GridCell::percent(share),
         clock(host.clock.bound_us),
-        host.clock.ahead_us.map_or_else(absent, time_us),
-        host.clock.drifted_us.map_or_else(absent, time_us),
+        GridCell::time_us(host.clock.ahead_us),
+        GridCell::time_us(host.clock.drifted_us),
         clock(host.clock.round_trip_us),
         started(|at| at.0),
         started(|at| at.1),
-        host.cpu_busy_pct.map_or_else(absent, percent),
-        held_back,
+        GridCell::percent(host.cpu_busy_pct),
+        held_back.into(),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use dyno_analyze::number::{ABSENT, time_us};
     use dyno_record::ClockFit;
 
     use super::*;
 
     fn texts(host: &FleetHost, fleet: &Fleet) -> String {
-        cells(host, fleet).join("|")
+        cells(host, fleet).iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join("|")
     }
 
     #[test]

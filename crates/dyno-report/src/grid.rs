@@ -1,6 +1,7 @@
-//! A table without formatting, used by HTML and Markdown; text stays plain text.
+//! A table as a document holds it: heads, and rows of typed cells. Terminal, HTML, Markdown and workbook each
+//! have one renderer of it.
 
-use dyno_record::Status;
+pub use crate::grid_cell::{CellNumber, GridCell};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridHead {
@@ -37,32 +38,7 @@ impl GridHead {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GridCell {
-    pub text: String,
-    /// Anchor in the report to which it links; may be empty.
-    pub link: String,
-    /// CSS tone of a run's state: good, foreign, warn, bad; empty for most cells.
-    pub tone: &'static str,
-}
-
-impl GridCell {
-    pub fn text(text: &str) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    /// A text cell with a link.
-    pub fn linked(text: &str, link: &str) -> Self {
-        Self { link: link.into(), ..Self::text(text) }
-    }
-
-    /// A cell with a run's status.
-    pub fn status(status: Status) -> Self {
-        Self { tone: crate::status::tone(status), ..Self::text(status.words()) }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     pub heads: Vec<GridHead>,
     /// The rows, each with its anchor name, which may be empty.

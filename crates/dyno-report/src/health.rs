@@ -45,7 +45,7 @@ pub fn health_grid(answers: &[ExpectationResult]) -> Grid {
         Grid::new(vec![GridHead::text("expected"), GridHead::text("measured"), GridHead::tight("")]);
     for answer in answers {
         let tone = if answer.met { "good" } else { "bad" };
-        let word = GridCell { tone, ..GridCell::text(word(answer)) };
+        let word = GridCell::text(word(answer)).toned(tone);
         grid.row(vec![GridCell::text(&answer.expected), GridCell::text(measured_words(answer)), word]);
     }
     grid

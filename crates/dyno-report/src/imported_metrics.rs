@@ -1,6 +1,6 @@
 //! Table and charts of metrics that other tools measured during a run, marked as not audited.
 
-use dyno_analyze::number::{ABSENT, count, figure};
+use dyno_analyze::number::{count, figure};
 use dyno_record::{ImportedMetric, ImportedPoint, RunRecord};
 
 use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind, spread_kept};
@@ -40,7 +40,7 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
         GridHead::text("file"),
     ]);
     for metric in all.iter().take(ROWS_MAX) {
-        grid.row(cells(metric).iter().map(|text| GridCell::text(&clean(text))).collect());
+        grid.row(cells(metric));
     }
     if let Some(hidden) = all.len().checked_sub(ROWS_MAX).filter(|hidden| *hidden > 0) {
         let mut last = vec![GridCell::text(&format!("and {hidden} more"))];
@@ -50,27 +50,26 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
     Some(grid)
 }
 
-fn cells(metric: &ImportedMetric) -> Vec<String> {
-    let figure_within = |part: fn(&dyno_record::ImportedWithin) -> f64| {
-        metric.within.as_ref().map_or_else(|| ABSENT.to_owned(), |within| figure(part(within)))
-    };
+fn cells(metric: &ImportedMetric) -> Vec<GridCell> {
+    let figure_within =
+        |part: fn(&dyno_record::ImportedWithin) -> f64| GridCell::figure(metric.within.as_ref().map(part));
     let within = metric.within.map_or(0, |within| within.periods);
     let period = match (metric.period_s, metric.is_period_found) {
-        (None, _) => "moments".to_owned(),
-        (Some(s), true) => format!("~{}", short_s(s)),
-        (Some(s), false) => short_s(s),
+        (None, _) => "moments".into(),
+        (Some(s), true) => GridCell::shown(s, short_s).preceded_by("~"),
+        (Some(s), false) => GridCell::shown(s, short_s),
     };
     vec![
-        name(metric),
-        metric.statistic.clone(),
+        name(metric).into(),
+        (&metric.statistic).into(),
         figure_within(|within| within.mean),
         figure_within(|within| within.least),
         figure_within(|within| within.most),
-        metric.unit.clone(),
-        format!("{} of {}", count(within), count(metric.points.len() as u64)),
+        (&metric.unit).into(),
+        format!("{} of {}", count(within), count(metric.points.len() as u64)).into(),
         period,
-        count(metric.outside.0.saturating_add(metric.outside.1)),
-        metric.file.clone(),
+        GridCell::count(metric.outside.0.saturating_add(metric.outside.1)),
+        (&metric.file).into(),
     ]
 }
 

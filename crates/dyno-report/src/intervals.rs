@@ -38,7 +38,7 @@ impl Differences {
 
     /// The difference in the common unit, and in percent of the first. A mark if one side is missing.
     pub fn cells(self, change: &ReadingChange, only: [&str; 2]) -> [GridCell; 2] {
-        let alone = |word: &str| [GridCell::text(ABSENT), GridCell { tone: "alone", ..GridCell::text(word) }];
+        let alone = |word: &str| [GridCell::absent(), GridCell::text(word).toned("alone")];
         match (change.a, change.b) {
             (None, None) => [ABSENT, ABSENT].map(GridCell::text),
             (Some(_), None) => alone(only[0]),
@@ -47,7 +47,7 @@ impl Differences {
             (Some(a), Some(_)) => match change.difference() {
                 None => ["=", "="].map(GridCell::text),
                 Some(by) => {
-                    let difference_cell = GridCell::text(&signed(by.value, &by.shown()));
+                    let difference_cell = GridCell::shown(by.value, |value| signed(value, &by.shown()));
                     [difference_cell, change.percent().map_or_else(|| no_share(a), percent)]
                 }
             },
@@ -62,7 +62,7 @@ fn no_share(a: PrintedNumber) -> GridCell {
 
 fn percent(percent: f64) -> GridCell {
     let tone = if percent.abs() >= STANDS_OUT_PCT { "stands" } else { "" };
-    GridCell { tone, ..GridCell::text(&signed(percent, &fixed(percent, 1))) }
+    GridCell::number(percent, 1, |percent| signed(percent, &fixed(percent, 1))).toned(tone)
 }
 
 fn signed(value: f64, text: &str) -> String {
@@ -75,7 +75,7 @@ const LISTED: [&str; 2] = ["only in A", "only in B"];
 const CERTAIN: [&str; 2] = ["gone", "new"];
 
 fn reading_cell(side_reading: Option<PrintedNumber>) -> GridCell {
-    GridCell::text(&side_reading.map_or_else(|| ABSENT.to_owned(), |reading| reading.shown()))
+    side_reading.map_or_else(GridCell::absent, |reading| GridCell::shown(reading.value, |_| reading.shown()))
 }
 
 fn change_row(change: &ReadingChange, differences: Differences, only: [&str; 2]) -> [GridCell; 4] {
@@ -116,7 +116,7 @@ fn events_grid(lines: &[EventLine], differences: Differences) -> Grid {
     for line in lines {
         let (class, tone) = class_and_tone(&line.name, &line.class);
         let only = if line.is_certain { CERTAIN } else { LISTED };
-        let mut cells = vec![GridCell::text(&line.name), GridCell { tone, ..GridCell::text(class) }];
+        let mut cells = vec![GridCell::text(&line.name), GridCell::text(class).toned(tone)];
         let in_ms = |us: Option<PrintedNumber>| us.map(|us| us.times(1e-3));
         let mean_ms =
             ReadingChange { a: in_ms(line.mean_us.a), b: in_ms(line.mean_us.b), ..line.mean_us.clone() };

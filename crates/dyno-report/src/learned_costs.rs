@@ -3,7 +3,6 @@
 use dyno_record::{Counter, Expected, Learned, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::number::{ABSENT, bytes, fixed, time_us};
 
 pub const TITLE: &str = "one transaction, measured on a single session";
 
@@ -45,19 +44,18 @@ pub fn learned(record: &RunRecord) -> Option<Grid> {
     for (expected, learned) in learned_classes {
         let mean_us = record.ops.get(&expected.class).and_then(|ops| ops.service_us.mean);
         let times = mean_us.filter(|_| learned.alone_us > 0.0).map(|mean_us| mean_us / learned.alone_us);
-        let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
         let mut cells = vec![
             GridCell::text(&expected.class),
-            GridCell::text(&time_us(learned.alone_us)),
-            cell(mean_us.map(time_us)),
-            cell(times.map(|times| fixed(times, 1))),
+            GridCell::time_us(learned.alone_us),
+            GridCell::time_us(mean_us),
+            GridCell::fixed(times, 1),
         ];
         cells.extend(shown.iter().map(|(counter, _)| {
             let mean = learned.counters.get(counter).map(|mean| mean.mean);
-            cell(mean.map(|mean| match counter {
-                Counter::RedoBytes => bytes(mean.round() as u64),
-                _ => fixed(mean, 2),
-            }))
+            match counter {
+                Counter::RedoBytes => GridCell::bytes(mean),
+                _ => GridCell::fixed(mean, 2),
+            }
         }));
         grid.row(cells);
     }

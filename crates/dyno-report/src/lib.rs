@@ -29,6 +29,7 @@ mod extra_counts;
 pub mod facts;
 pub mod figures;
 pub mod grid;
+mod grid_cell;
 mod health;
 pub mod html;
 pub mod import_table;

@@ -1,7 +1,7 @@
 //! A run's activity as database administrators read it: per second, per transaction and per operation.
 
-use dyno_analyze::attribution::{is_marked, mark};
-use dyno_analyze::number::{ABSENT, bytes, time_us, within};
+use dyno_analyze::attribution::is_marked;
+use dyno_analyze::number::{ABSENT, within};
 use dyno_analyze::points::figure as measured;
 use dyno_analyze::timed_events::{Parses, parses};
 use dyno_record::{Metric, RunRecord};
@@ -16,6 +16,10 @@ const FIGURE_MAX: usize = 12;
 
 fn shown(value: f64) -> String {
     within(value, FIGURE_MAX)
+}
+
+fn figure(value: Option<f64>) -> GridCell {
+    GridCell::within(value, FIGURE_MAX)
 }
 
 /// Format of a figure of the load profile.
@@ -59,25 +63,21 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
             .explained("of the database: its commits and rollbacks, as in Oracle's AWR"),
         GridHead::figures("per operation", ""),
     ]);
-    let mut row = |name: &str, per_s: f64, show: &dyn Fn(f64) -> String, first: Option<String>, marked| {
-        let text = |text: String| GridCell::text(&mark(text, marked));
-        let per_transaction = transactions.map_or_else(|| ABSENT.to_owned(), |count| show(per_s / count));
-        let per_s_text = first.unwrap_or_else(|| show(per_s));
-        grid.row(vec![
-            GridCell::text(name),
-            text(per_s_text),
-            // A mark at a dash marks nothing.
-            if transactions.is_some() { text(per_transaction) } else { GridCell::text(ABSENT) },
-            text(show(per_s / ops)),
-        ]);
-    };
+    let mut row =
+        |name: &str, per_s: f64, show: &dyn Fn(Option<f64>) -> GridCell, first: Option<GridCell>, marked| {
+            grid.row(vec![
+                GridCell::text(name),
+                first.unwrap_or_else(|| show(Some(per_s))).marked(marked),
+                show(transactions.map(|count| per_s / count)).marked(marked),
+                show(Some(per_s / ops)).marked(marked),
+            ]);
+        };
     let active = ["database_active_sessions", "average_active_sessions"];
     let db_time = active.iter().find_map(|name| Some(("DB time", *name, measured(record, name)?.0)));
     let db_cpu = measured(record, "database_cpus").map(|(cpus, _)| ("DB CPU", "database_cpus", cpus));
     for (name, metric, sessions) in db_time.into_iter().chain(db_cpu) {
-        let time = |us_per_s: f64| time_us(us_per_s);
-        let first = Some(format!("{} s", shown(sessions)));
-        row(name, sessions * 1e6, &time, first, is_marked(record, metric));
+        let first = Some(figure(Some(sessions)).in_unit("s"));
+        row(name, sessions * 1e6, &|us| GridCell::time_us(us), first, is_marked(record, metric));
     }
     for (metric, name, show) in LINES {
         // One metric has two names.
@@ -87,22 +87,22 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
             Some(megabytes * 1e6)
         });
         let Some(per_s) = per_s else { continue };
-        let text = |value: f64| match show {
-            ProfileFormat::Number => shown(value),
-            ProfileFormat::Bytes => bytes(value.round() as u64),
+        let show: fn(Option<f64>) -> GridCell = match show {
+            ProfileFormat::Number => figure,
+            ProfileFormat::Bytes => |value| GridCell::bytes(value),
         };
-        row(name, per_s, &text, None, is_marked(record, metric));
+        row(name, per_s, &show, None, is_marked(record, metric));
     }
     if let Some(count) = transactions {
         let marked = ["commits_per_s", "rollbacks_per_s"].iter().any(|name| is_marked(record, name));
-        row("transactions", count, &shown, None, marked);
+        row("transactions", count, &figure, None, marked);
     }
     let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
     if let (Ok(parses), Some(seconds)) = (parses(record), seconds) {
         let marked = is_marked(record, "executions_per_s");
-        row("parses", parses.total / seconds, &shown, None, marked);
+        row("parses", parses.total / seconds, &figure, None, marked);
         if let Some(hard) = parses.hard {
-            row("hard parses", hard / seconds, &shown, None, marked);
+            row("hard parses", hard / seconds, &figure, None, marked);
         }
     }
     Some(grid)

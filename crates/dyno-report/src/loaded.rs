@@ -1,6 +1,6 @@
 //! Table of a run that loads data: speed, size, and time until the data was on disk.
 
-use dyno_analyze::number::{ABSENT, bytes, count, figure, fixed};
+use dyno_analyze::number::{bytes, count};
 use dyno_record::{BulkLoadResult, Metric, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
@@ -14,31 +14,35 @@ pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
     let loaded = record.workload.as_ref()?.loaded.as_deref()?;
     let mut grid =
         Grid::new(vec![GridHead::text("of the load"), GridHead::figures("figure", ""), GridHead::text("")]);
-    let mut line = |what: &str, value: String, words: String| {
-        grid.row(vec![GridCell::text(what), GridCell::text(&value), GridCell::text(&words)]);
+    let mut line = |what: &str, value: GridCell, words: String| {
+        grid.row(vec![what.into(), value, words.into()]);
     };
     let metric = |name: &str| match record.metrics.get(name) {
         Some(Metric::Value { value, .. }) => Ok(*value),
         Some(Metric::Absent { absent }) => Err(absent.clone()),
         None => Err(String::new()),
     };
-    line("rows", count(loaded.rows), destination_words(loaded));
+    line("rows", GridCell::count(loaded.rows), destination_words(loaded));
     line(
         "loaders",
-        count(record.sessions().into()),
+        GridCell::count(u64::from(record.sessions())),
         format!("{} rows in a transaction", count(loaded.part_rows)),
     );
-    line("time", format!("{} s", fixed(loaded.seconds, 3)), "from the first row to the last".to_owned());
+    line(
+        "time",
+        GridCell::fixed(loaded.seconds, 3).in_unit("s"),
+        "from the first row to the last".to_owned(),
+    );
     for (what, name, unit) in [("rate", "load_rows_per_s", "rows/s"), ("", "load_mb_per_s", "MB/s")] {
         if let Ok(value) = metric(name) {
-            line(what, format!("{} {unit}", figure(value)), String::new());
+            line(what, GridCell::figure(value).in_unit(unit), String::new());
         }
     }
     let redo = metric("load_redo_bytes_per_row");
     let of_row = loaded.bytes.checked_div(loaded.rows).unwrap_or(0);
     line(
         "redo per row",
-        redo.as_ref().map_or_else(|_| ABSENT.to_owned(), |redo| bytes(redo.round() as u64)),
+        GridCell::bytes(redo.as_ref().ok().copied()),
         match redo {
             Ok(_) => format!("a row has {} as sent", bytes(of_row)),
             Err(why) => why,
@@ -52,7 +56,7 @@ pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
     let (value, words) = seconds(&loaded.durable_s, &loaded.durable_by);
     line("until durable", value, words);
     if let Ok(value) = metric("load_durable_rows_per_s") {
-        line("", format!("{} rows/s", figure(value)), "until durable".to_owned());
+        line("", GridCell::figure(value).in_unit("rows/s"), "until durable".to_owned());
     }
     Some(grid)
 }
@@ -63,10 +67,10 @@ pub fn loaded_text(record: &RunRecord, style: &Style) -> String {
 }
 
 /// Seconds and their scope; or why there are none.
-fn seconds(took: &Result<f64, String>, subject: &str) -> (String, String) {
+fn seconds(took: &Result<f64, String>, subject: &str) -> (GridCell, String) {
     match took {
-        Ok(seconds) => (format!("{} s", fixed(*seconds, 3)), subject.to_owned()),
-        Err(why) => (ABSENT.to_owned(), why.clone()),
+        Ok(seconds) => (GridCell::fixed(*seconds, 3).in_unit("s"), subject.to_owned()),
+        Err(why) => (GridCell::absent(), why.clone()),
     }
 }
 
@@ -94,6 +98,7 @@ fn destination_words(loaded: &BulkLoadResult) -> String {
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
+    use dyno_analyze::number::ABSENT;
     use dyno_record::{Unit, WorkloadFacts};
 
     use super::*;

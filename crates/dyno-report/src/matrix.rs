@@ -1,8 +1,6 @@
 //! Overview of a sweep: throughput at each load of each curve, and the dominant resource there.
 
-use dyno_analyze::attribution::mark;
 use dyno_analyze::limited::Component;
-use dyno_analyze::number::{ABSENT, figure};
 use dyno_analyze::points::{MeasuredCurve, MeasuredPoint, Points};
 
 use crate::figures::{anchor, curve_axis, curve_name, typical};
@@ -42,7 +40,7 @@ pub(crate) fn matrix(points: &Points) -> Option<(Grid, Grid)> {
         let most = most(curve);
         let name = GridCell::text(&curve_name(curve));
         let cells = |of: &dyn Fn(&MeasuredPoint) -> GridCell| -> Vec<GridCell> {
-            let cell = |(text, _): &(&str, f64)| at(text).map_or_else(|| GridCell::text(ABSENT), of);
+            let cell = |(text, _): &(&str, f64)| at(text).map_or_else(GridCell::absent, of);
             std::iter::once(name.clone()).chain(loads.iter().map(cell)).collect()
         };
         rates.row(cells(&|point| rate(point, most)));
@@ -65,18 +63,18 @@ fn most(curve: &MeasuredCurve<'_>) -> f64 {
 /// The rate at a point; a darker shade is closer to the curve's maximum. Curves of scans and of lookups
 /// cannot share a scale.
 fn rate(point: &MeasuredPoint, most: f64) -> GridCell {
-    let Some((rate, marked)) = value(point) else { return GridCell::text(ABSENT) };
+    let Some((rate, marked)) = value(point) else { return GridCell::absent() };
     let share = if most > 0.0 { rate / most } else { 0.0 };
     let shade = ((share * SHADES.len() as f64) as usize).min(SHADES.len() - 1);
     GridCell {
         tone: SHADES[shade],
-        ..GridCell::linked(&mark(figure(rate), marked), &anchor(&typical(point).id))
+        ..GridCell::figure(rate).marked(marked).linked_to(&anchor(&typical(point).id))
     }
 }
 
 /// The dominant resource at a point, with its color and word.
 fn limit(point: &MeasuredPoint) -> GridCell {
-    let Some(limit) = point.limited() else { return GridCell::text(ABSENT) };
+    let Some(limit) = point.limited() else { return GridCell::absent() };
     let tone = match limit.by {
         Component::Cpu | Component::CpuQuota => "wait cpu",
         Component::Device => "wait user-io",
@@ -87,11 +85,12 @@ fn limit(point: &MeasuredPoint) -> GridCell {
         Component::Sessions | Component::Rate | Component::ThinkTime => "wait scheduler",
         Component::Unknown => "wait other",
     };
-    GridCell { tone, ..GridCell::text(&limit.short()) }
+    GridCell::from(limit.short()).toned(tone)
 }
 
 #[cfg(test)]
 mod tests {
+    use dyno_analyze::number::ABSENT;
     use dyno_analyze::{fixture, points};
     use dyno_record::RunRecord;
 

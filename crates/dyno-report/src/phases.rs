@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use dyno_record::{OpStats, PhaseStats, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::number::{ABSENT, count, figure, fixed, time_us};
-use crate::table::{TextColumn, TextTable};
+use crate::number::count;
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::clean;
 
 pub const TITLE: &str = "phases";
@@ -50,18 +50,15 @@ pub fn phases(record: &RunRecord) -> Option<Grid> {
     let mut grid = Grid::new(heads);
     for phase in &record.phases {
         let name = clean(&phase.name).to_string();
-        let schedule_cells = [fixed(phase.begin_s.max(0.0), 1), figure(phase.asked_per_s())];
+        let schedule_cells =
+            [GridCell::fixed(phase.begin_s.max(0.0), 1), GridCell::figure(phase.asked_per_s())];
         if let Some(led) = phase.led() {
-            let mut cells = cells(&name, schedule_cells, count(phase.behind), led);
-            cells.extend(shown.iter().map(|(name, _)| {
-                GridCell::text(
-                    &phase.metrics.get(*name).map_or_else(|| ABSENT.to_owned(), |rate| figure(*rate)),
-                )
-            }));
+            let mut cells = cells(&name, schedule_cells, GridCell::count(phase.behind), led);
+            cells.extend(shown.iter().map(|(name, _)| GridCell::figure(phase.metrics.get(*name).copied())));
             grid.row(cells);
         }
         for (name, ops) in parts(record, phase) {
-            let mut cells = cells(&format!("  {name}"), Default::default(), String::new(), ops);
+            let mut cells = cells(&format!("  {name}"), Default::default(), GridCell::default(), ops);
             cells.extend(shown.iter().map(|_| GridCell::default()));
             grid.row(cells);
         }
@@ -102,19 +99,19 @@ pub fn table(grid: &Grid) -> TextTable {
     });
     let mut table = TextTable::new(columns.collect());
     for (_, cells) in &grid.rows {
-        table.row(cells.iter().map(|cell| cell.text.as_str().into()));
+        table.row(cells.iter().map(TextCell::from));
     }
     table
 }
 
-fn cells(name: &str, schedule_cells: [String; 2], behind: String, ops: &OpStats) -> Vec<GridCell> {
-    let time = |time: Option<f64>| time.map_or_else(|| ABSENT.to_owned(), time_us);
+fn cells(name: &str, schedule_cells: [GridCell; 2], behind: GridCell, ops: &OpStats) -> Vec<GridCell> {
     let (service, response) = (&ops.service_us, &ops.response_us);
     let times =
         [service.mean, service.p99, response.mean, response.p50, response.p95, response.p99, response.max];
     let [from, asked] = schedule_cells;
-    let head = [name.to_owned(), from, asked, figure(ops.rate_per_s), count(ops.errors), behind];
-    head.into_iter().chain(times.map(time)).map(|text| GridCell::text(&text)).collect()
+    let [done, errors] = [GridCell::figure(ops.rate_per_s), GridCell::count(ops.errors)];
+    let head = [name.into(), from, asked, done, errors, behind];
+    head.into_iter().chain(times.map(GridCell::time_us)).collect()
 }
 
 /// Notes that the table does not show: whose phases they are if several workloads ran, operations outside any
@@ -154,6 +151,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use dyno_analyze::fixture;
+    use dyno_analyze::number::ABSENT;
     use dyno_record::ALL;
 
     use super::*;

@@ -1,9 +1,8 @@
 //! Tables of the price of performance, and a plot of several platforms.
 
-use dyno_analyze::number::{ABSENT, figure, fixed, sessions};
-use dyno_analyze::points::phrase;
+use dyno_analyze::CurveSummary;
+use dyno_analyze::number::{figure, fixed, sessions};
 use dyno_analyze::price::{Cost, Costs, PricedPlatform, Prices};
-use dyno_analyze::{CurveSummary, attribution};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::plot::{Plot, PlotLine, PlotRatio};
@@ -24,8 +23,7 @@ pub fn price_grid(priced: &[PricedPlatform], currency: &str) -> Grid {
     for platform in priced {
         let parts: Vec<String> =
             platform.parts.iter().map(|(name, amount)| format!("{name} {}", figure(*amount))).collect();
-        let texts = [platform.name.clone(), figure(platform.a_month), parts.join(", ")];
-        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(vec![(&platform.name).into(), GridCell::figure(platform.a_month), parts.join(", ").into()]);
     }
     grid
 }
@@ -42,17 +40,15 @@ pub fn costs_grid(priced: &[PricedPlatform], costs: &[Costs], currency: &str) ->
     for unit in costs {
         grid.row(vec![GridCell::text(&format!("{} ({})", unit.unit, unit.test))]);
         for (at, (platform, cost)) in priced.iter().zip(&unit.each).enumerate() {
-            let absent = || ABSENT.to_owned();
-            let times =
-                times(unit, at).filter(|_| at > 0).map_or_else(String::new, |times| figure(times.times));
-            let [costs, does, place] = match cost {
-                Ok(cost) => {
-                    [figure(cost.a_month), attribution::mark(figure(cost.does), cost.marked), place(cost)]
-                }
-                Err(why) => [absent(), absent(), why.clone()],
-            };
-            let texts = [platform.name.clone(), costs, times, does, place];
-            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+            let times = times(unit, at).filter(|_| at > 0).map(|times| times.times);
+            let marked = cost.as_ref().is_ok_and(|cost| cost.marked);
+            grid.row(vec![
+                (&platform.name).into(),
+                GridCell::figure(cost.as_ref().ok().map(|cost| cost.a_month)),
+                GridCell::figure(times).or_empty(),
+                GridCell::figure(cost.as_ref().ok().map(|cost| cost.does)).marked(marked),
+                cost.as_ref().map_or_else(GridCell::from, |cost| place(cost).into()),
+            ]);
         }
     }
     grid
@@ -85,18 +81,16 @@ pub(crate) fn curve_price_grid(
     };
     let first = curves.first().and_then(|first| Some((first.measure.as_str(), unit_price(first)?)));
     for (at, curve) in curves.iter().enumerate() {
-        let absent = || ABSENT.to_owned();
         let platform_price = price(curve);
         let times = first.filter(|(measure, _)| at > 0 && *measure == curve.measure).zip(unit_price(curve));
-        let texts = [
-            if curve.name.is_empty() { "all runs".to_owned() } else { curve.name.clone() },
-            platform_price.map_or_else(absent, |price| price.name.clone()),
-            platform_price.map_or_else(absent, |price| figure(price.monthly_cost(prices.months))),
-            attribution::mark(phrase(&curve.measure, curve.capacity.value), curve.marked),
-            unit_price(curve).map_or_else(absent, |each| attribution::mark(figure(each), curve.marked)),
-            times.map_or_else(String::new, |((_, first), each)| figure(each / first)),
-        ];
-        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(vec![
+            (if curve.name.is_empty() { "all runs" } else { curve.name.as_str() }).into(),
+            platform_price.map_or_else(GridCell::absent, |price| (&price.name).into()),
+            GridCell::figure(platform_price.map(|price| price.monthly_cost(prices.months))),
+            GridCell::phrase(&curve.measure, curve.capacity.value).marked(curve.marked),
+            GridCell::figure(unit_price(curve)).marked(curve.marked),
+            GridCell::figure(times.map(|((_, first), each)| each / first)).or_empty(),
+        ]);
     }
     Some(grid)
 }

@@ -1,6 +1,6 @@
 //! Tables of a processor profile, and of the differences between two profiles.
 
-use dyno_analyze::number::{ABSENT, count, figure, fixed, percent};
+use dyno_analyze::number::{count, figure, fixed};
 use dyno_analyze::profile::{
     ProfileComparison, ProfileFunctionChange, ProfileFunctionShare, busy_s, busy_us_per_op, is_of_run,
     share_of_run_pct,
@@ -110,9 +110,8 @@ fn time_heads(per_op: Option<f64>) -> Vec<GridHead> {
 
 /// `is_own` means that the time may belong to the run: activity of others is no operation's cost.
 fn time_cells(share_pct: f64, samples: u64, per_op: Option<f64>, is_own: bool) -> Vec<GridCell> {
-    let mut cells = vec![GridCell::text(&percent(share_pct)), GridCell::text(&count(samples))];
-    let words = |whole: f64| if is_own { figure(whole * share_pct / 100.0) } else { ABSENT.to_owned() };
-    cells.extend(per_op.map(|whole| GridCell::text(&words(whole))));
+    let mut cells = vec![GridCell::percent(share_pct), GridCell::count(samples)];
+    cells.extend(per_op.map(|whole| GridCell::figure(is_own.then_some(whole * share_pct / 100.0))));
     cells
 }
 
@@ -242,23 +241,22 @@ pub(crate) fn gains_grid(gains: &ProfileComparison) -> Grid {
         GridHead::tight("clear"),
     ]);
     let part = |part: &ProfileFunctionShare, runs: usize| match (part.samples, runs) {
-        (0, _) => ABSENT.to_owned(),
-        (_, 1) => figure(part.mean),
-        _ => format!("{} ({} … {})", figure(part.mean), figure(part.range.0), figure(part.range.1)),
+        (0, _) => GridCell::absent(),
+        (_, 1) => GridCell::figure(part.mean),
+        _ => format!("{} ({} … {})", figure(part.mean), figure(part.range.0), figure(part.range.1)).into(),
     };
     for gain in &gains.gains {
         let ProfileFunctionChange { process, symbol, module, a, b, gain: by, is_clear } = gain;
         let sign = if *by > 0.0 { "+" } else { "" };
-        let cells = [
-            truncate(&clean(symbol), NAME_COLUMNS),
-            truncate(&clean(file(module)), NAME_COLUMNS / 2),
-            process.clone(),
+        grid.row(vec![
+            truncate(&clean(symbol), NAME_COLUMNS).into(),
+            truncate(&clean(file(module)), NAME_COLUMNS / 2).into(),
+            process.into(),
             part(a, gains.runs.0),
             part(b, gains.runs.1),
-            format!("{sign}{}", figure(*by)),
-            (if *is_clear { "yes" } else { "" }).to_owned(),
-        ];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+            GridCell::shown(*by, |by| format!("{sign}{}", figure(by))),
+            (if *is_clear { "yes" } else { "" }).into(),
+        ]);
     }
     grid
 }

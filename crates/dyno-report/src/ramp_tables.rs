@@ -2,8 +2,7 @@
 //! reads and writes. Both have all columns, so that tables of different sweeps and engines compare.
 
 use dyno_analyze::Points;
-use dyno_analyze::attribution::mark;
-use dyno_analyze::number::{ABSENT, compact, count, percent, time_us};
+use dyno_analyze::number::ABSENT;
 use dyno_analyze::points::{MeasuredPoint, SESSIONS};
 
 use crate::grid::{Grid, GridCell, GridHead};
@@ -80,7 +79,7 @@ impl RampTable {
         let figures = self.columns.iter().map(|(_, name, _, _, unit)| GridHead::figures(name, unit));
         let mut grid = Grid::new(axes.chain(figures).collect());
         for point in &points.points {
-            grid.row(self.cells(points, point).iter().map(|text| GridCell::text(text)).collect());
+            grid.row(self.cells(points, point));
         }
         grid
     }
@@ -96,22 +95,22 @@ impl RampTable {
         });
         let mut table = TextTable::new(axes.chain(figures).collect());
         for point in &points.points {
-            table.row(self.cells(points, point).into_iter().map(TextCell::from));
+            table.row(self.cells(points, point).iter().map(TextCell::from));
         }
         table.render(style)
     }
 
-    fn cells(&self, points: &Points, point: &MeasuredPoint) -> Vec<String> {
-        let sessions = points.axes.is_empty().then(|| count(point.sessions.into()));
-        let values = point.values.iter().map(|value| value.text.clone()).chain(sessions);
+    fn cells(&self, points: &Points, point: &MeasuredPoint) -> Vec<GridCell> {
+        let sessions = points.axes.is_empty().then(|| GridCell::count(u64::from(point.sessions)));
+        let values = point.values.iter().map(|value| GridCell::setting(&value.text)).chain(sessions);
         let figures = self.columns.iter().map(|(metric, _, _, _, unit)| {
             let value = if *metric == WINDOW { point.window_s() } else { point.get(metric) };
-            let show = |value: f64| match *unit {
-                "%" => percent(value),
-                _ if metric.ends_with("_us") => time_us(value),
-                _ => compact(value),
+            let cell = match *unit {
+                "%" => GridCell::percent(value),
+                _ if metric.ends_with("_us") => GridCell::time_us(value),
+                _ => GridCell::compact(value),
             };
-            value.map_or_else(|| ABSENT.to_owned(), |value| mark(show(value), point.is_marked(metric)))
+            cell.marked(point.is_marked(metric))
         });
         values.chain(figures).collect()
     }
@@ -166,6 +165,7 @@ pub fn ramp_tables(points: &Points, style: &Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dyno_analyze::number::compact;
     use dyno_analyze::{fixture, points};
     use dyno_record::{Metric, RunRecord, Unit};
 

@@ -1,7 +1,6 @@
 //! The content of a report, independent of its format: the answer, its charts, its tables.
 
 use dyno_analyze::CurveSummaries;
-use dyno_analyze::attribution::mark;
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
@@ -390,17 +389,16 @@ impl<'r> Report<'r> {
         let mut grid = Grid::new(heads);
         for point in &self.points.points {
             let mut cells: Vec<GridCell> =
-                point.values.iter().map(|value| GridCell::text(&value.text)).collect();
+                point.values.iter().map(|value| GridCell::setting(&value.text)).collect();
             if one_row {
-                cells.push(GridCell::text(&count(point.sessions.into())));
+                cells.push(GridCell::count(u64::from(point.sessions)));
             }
-            cells.push(GridCell::linked(&count(point.runs.len() as u64), &anchor(&typical(point).id)));
+            cells.push(GridCell::count(point.runs.len() as u64).linked_to(&anchor(&typical(point).id)));
             for (name, _, unit) in &columns {
-                let figure = shown(point.get(name), unit);
-                cells.push(GridCell::text(&mark(figure, point.is_marked(name))));
+                cells.push(shown(point.get(name), unit).marked(point.is_marked(name)));
                 if *name == "ops_per_s" && spread {
                     let spread = point.estimates.get(*name).and_then(|estimate| estimate.spread_pct());
-                    cells.push(GridCell::text(&spread.map_or_else(String::new, percent)));
+                    cells.push(GridCell::percent(spread).or_empty());
                 }
             }
             grid.row(cells);
@@ -410,12 +408,11 @@ impl<'r> Report<'r> {
 }
 
 /// A figure of a table; times include their unit.
-pub(crate) fn shown(value: Option<f64>, unit: &str) -> String {
-    match (value, unit) {
-        (None, _) => optional(None),
-        (Some(value), "") => time_us(value),
-        (Some(value), "%") => percent(value),
-        (Some(value), _) => figure(value),
+fn shown(value: Option<f64>, unit: &str) -> GridCell {
+    match unit {
+        "" => GridCell::time_us(value),
+        "%" => GridCell::percent(value),
+        _ => GridCell::figure(value),
     }
 }
 

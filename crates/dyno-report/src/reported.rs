@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::number::{ABSENT, count, figure, fixed, optional, time_us};
 use dyno_analyze::points::median;
 use dyno_record::{Reported, ReportedEvent, RunRecord};
 
@@ -116,13 +115,10 @@ impl Reports {
             let mut rates = line.per_s.clone();
             rates.sort_by(f64::total_cmp);
             let [Some(lowest), Some(highest)] = [rates.first(), rates.last()] else { continue };
-            let mut cells = vec![
-                GridCell::text(&line.name),
-                GridCell::text(&median(&rates).map_or_else(String::new, figure)),
-            ];
+            let mut cells = vec![GridCell::text(&line.name), GridCell::figure(median(&rates)).or_empty()];
             match several {
-                true => cells.extend([lowest, highest].map(|rate| GridCell::text(&figure(*rate)))),
-                false => cells.push(GridCell::text(&optional(line.per_txn))),
+                true => cells.extend([lowest, highest].map(|rate| GridCell::figure(*rate))),
+                false => cells.push(GridCell::figure(line.per_txn)),
             }
             grid.row(cells);
         }
@@ -146,15 +142,13 @@ impl Reports {
             let computed = || (self.db_time_s > 0.0).then(|| 100.0 * event.time_s / self.db_time_s);
             let mean_us =
                 event.weighed.filter(|(_, waits)| *waits > 0.0).map(|(time_us, waits)| time_us / waits);
-            let text_or_absent =
-                |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
             grid.row(vec![
                 GridCell::text(&event.event),
-                GridCell { tone, ..GridCell::text(class) },
-                text_or_absent(printed.or_else(computed).map(|share| fixed(share, 1))),
-                GridCell::text(&figure(event.time_s)),
-                text_or_absent(event.waits.map(|waits| count(waits as u64))),
-                text_or_absent(mean_us.map(time_us)),
+                GridCell::text(class).toned(tone),
+                GridCell::fixed(printed.or_else(computed), 1),
+                GridCell::figure(event.time_s),
+                GridCell::count(event.waits.map(|waits| waits as u64)),
+                GridCell::time_us(mean_us),
             ]);
         }
         grid

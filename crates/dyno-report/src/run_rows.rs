@@ -1,13 +1,12 @@
 //! Table rows of all runs in order: status, and the reason if there is no result. Each row is built only when
 //! it is written.
 
-use dyno_analyze::attribution::{is_marked, mark};
-use dyno_analyze::number::{ABSENT, count, optional};
+use dyno_analyze::attribution::is_marked;
+use dyno_analyze::number::ABSENT;
 use dyno_record::RunRecord;
 
 use crate::figures::{OPS, anchor};
 use crate::grid::{GridCell, GridHead};
-use crate::report::shown;
 use crate::result::{RunFigures, has_result};
 
 /// The heads of the table.
@@ -30,14 +29,10 @@ pub fn row(record: &RunRecord) -> (String, Vec<GridCell>) {
     let cells = vec![
         GridCell::text(&record.id),
         GridCell::text(&started(record)),
-        GridCell::text(&sessions(record)),
-        GridCell::text(&if record.knows("workload.update_pct") {
-            record.plan.workload.update_pct.to_string()
-        } else {
-            ABSENT.into()
-        }),
-        GridCell::text(&mark(optional(figures.get(OPS)), is_marked(record, OPS))),
-        GridCell::text(&shown(figures.get("service_p99_us"), "")),
+        GridCell::count(Some(u64::from(record.sessions())).filter(|sessions| *sessions > 0)),
+        GridCell::count(record.knows("workload.update_pct").then(|| record.plan.workload.update_pct.into())),
+        GridCell::figure(figures.get(OPS)).marked(is_marked(record, OPS)),
+        GridCell::time_us(figures.get("service_p99_us")),
         GridCell::status(record.status),
         GridCell::text(&record.reasons.join("; ")),
     ];
@@ -49,13 +44,5 @@ fn started(record: &RunRecord) -> String {
     match record.is_dated() {
         true => record.started_at.get(..19).unwrap_or(&record.started_at).to_owned(),
         false => ABSENT.into(),
-    }
-}
-
-/// Sessions of a run; absent if the source of imported figures does not state them.
-fn sessions(record: &RunRecord) -> String {
-    match record.sessions() {
-        0 => ABSENT.into(),
-        sessions => count(sessions.into()),
     }
 }

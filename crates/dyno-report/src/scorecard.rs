@@ -36,12 +36,13 @@ pub fn scorecard_grid(card: &Scorecard) -> Grid {
         }
         let mut cells = vec![GridCell::text(&line.test)];
         for (at, value) in line.values.iter().enumerate() {
-            cells.push(GridCell::text(&shown(value)));
+            cells.push(match value {
+                Ok(value) => GridCell::shown(value.value, |_| value.shown.clone()).marked(value.marked),
+                Err(_) => GridCell::absent(),
+            });
             if at > 0 {
                 let ratio = line.ratios[at];
-                cells.push(GridCell::text(
-                    &ratio.map_or_else(|| ABSENT.to_owned(), |ratio| figure(ratio.times)),
-                ));
+                cells.push(GridCell::figure(ratio.map(|ratio| ratio.times)));
                 cells.push(verdict(ratio));
             }
         }
@@ -66,7 +67,7 @@ fn verdict(ratio: Option<ScorecardRatio>) -> GridCell {
         Some(ScorecardVerdict::Few) => ("too few repeats", ""),
         Some(ScorecardVerdict::Single) => ("no repeats", ""),
     };
-    GridCell { tone, ..GridCell::text(word) }
+    GridCell::text(word).toned(tone)
 }
 
 /// Why figures are missing, one sentence each.

@@ -91,7 +91,7 @@ pub(crate) fn verdict(cell: &MeasureComparison) -> GridCell {
     if cell.a.is_none() || cell.b.is_none() {
         return GridCell::text("not measured");
     }
-    GridCell { tone: tone(cell.verdict), ..GridCell::text(words(cell.verdict)) }
+    GridCell::text(words(cell.verdict)).toned(tone(cell.verdict))
 }
 
 /// The word for a verdict, whether high or low is better.
@@ -159,7 +159,7 @@ pub fn ranking_grid(study: &StudyResult) -> Grid {
             Worth::Trade | Worth::Confounded => "warn",
             Worth::NotMeasurable | Worth::NoFigures => "",
         };
-        let word = GridCell { tone, ..GridCell::text(worth.words()) };
+        let word = GridCell::text(worth.words()).toned(tone);
         grid.row(vec![GridCell::text(&variant.name), word, GridCell::text(&variant.what)]);
     }
     grid
@@ -175,14 +175,13 @@ pub fn order_grid(study: &StudyResult) -> Grid {
         GridHead::text("ended"),
     ]);
     for (number, turn) in (1..).zip(&study.order) {
-        let texts = [
-            number.to_string(),
-            turn.at.clone(),
-            turn.variant.clone(),
-            turn.repeat.to_string(),
-            turn.ended.clone(),
-        ];
-        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(vec![
+            GridCell::count(number),
+            (&turn.at).into(),
+            (&turn.variant).into(),
+            GridCell::count(u64::from(turn.repeat)),
+            (&turn.ended).into(),
+        ]);
     }
     grid
 }
@@ -207,7 +206,7 @@ pub fn differed_grid(study: &StudyResult) -> Grid {
                 list(&difference.a),
                 list(&difference.b),
             ];
-            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+            grid.row(texts.map(GridCell::from).into());
         }
     }
     grid

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use dyno_analyze::attribution::MARK;
 
-use crate::grid::{Grid, GridHead};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
 
@@ -105,9 +105,26 @@ impl From<String> for TextCell {
     }
 }
 
+impl From<&GridCell> for TextCell {
+    fn from(cell: &GridCell) -> Self {
+        Self { text: clean(&cell.text), paint: tone_paint(cell.tone) }
+    }
+}
+
 impl From<&str> for TextCell {
     fn from(text: &str) -> Self {
         Self { text: clean(text), paint: None }
+    }
+}
+
+/// Color of a tone that a page shows as a color, too.
+fn tone_paint(tone: &str) -> Option<Paint> {
+    match tone {
+        "good" => Some(Paint::Good),
+        "warn" => Some(Paint::Warn),
+        "bad" => Some(Paint::Bad),
+        "foreign" => Some(Paint::Foreign),
+        _ => None,
     }
 }
 
@@ -141,7 +158,7 @@ impl From<&Grid> for TextTable {
         for (_, cells) in &grid.rows {
             match cells.as_slice() {
                 [title] if grid.heads.len() > 1 => table.note(&title.text, Paint::Head),
-                cells => table.row(cells.iter().map(|cell| TextCell::from(cell.text.as_str()))),
+                cells => table.row(cells.iter().map(TextCell::from)),
             }
         }
         table

@@ -1,9 +1,9 @@
 //! Where database time was spent: the top timed events, and the database's own distributions of waits.
 
-use dyno_analyze::attribution::{is_marked, mark};
-use dyno_analyze::bands::database_bands;
+use dyno_analyze::attribution::is_marked;
+use dyno_analyze::bands::{LatencyBand, database_bands};
 use dyno_analyze::limited::WaitClass;
-use dyno_analyze::number::{ABSENT, count, figure, percent, time_us, within};
+use dyno_analyze::number::{ABSENT, count, time_us};
 use dyno_analyze::points::figure as measured;
 use dyno_analyze::timed_events::timed_events;
 use dyno_record::{Counter, Histogram, Latency, RunRecord, WaitTime, Waits};
@@ -17,8 +17,14 @@ const EVENTS_MAX: usize = 12;
 /// Characters of a figure; a longer one is shown as `1.23G`.
 const FIGURE_MAX: usize = 12;
 
-fn shown(value: f64) -> String {
-    within(value, FIGURE_MAX)
+fn shown(value: f64) -> GridCell {
+    GridCell::within(value, FIGURE_MAX)
+}
+
+/// A row for a band of times: its name, its number, its share, and the share up to its end.
+pub(crate) fn band_row(band: &LatencyBand) -> Vec<GridCell> {
+    let [share, under] = [band.share_pct, band.under_pct].map(GridCell::percent);
+    vec![band.name().into(), GridCell::count(band.count), share, under]
 }
 
 /// The class of a wait in the words and colors of Oracle's charts, for any engine.
@@ -70,11 +76,11 @@ pub(crate) fn counted_events(record: &RunRecord) -> Option<(Grid, String)> {
         let average_us = waits.map(|waits| event.seconds * 1e6 / waits as f64);
         grid.row(vec![
             GridCell::text(&event.event),
-            GridCell::text(&event.waits.map_or_else(|| ABSENT.to_owned(), count)),
-            GridCell::text(&shown(event.seconds)),
-            GridCell::text(&average_us.map_or_else(|| ABSENT.to_owned(), figure)),
-            GridCell::text(&event.db_time_pct.map_or_else(|| ABSENT.to_owned(), percent)),
-            GridCell { tone, ..GridCell::text(class_name) },
+            GridCell::count(event.waits),
+            shown(event.seconds),
+            GridCell::figure(average_us),
+            GridCell::percent(event.db_time_pct),
+            GridCell::text(class_name).toned(tone),
         ]);
     }
     let words = "Events are counted and timed by the database, for foreground sessions; processor time has no waits. The \
@@ -121,8 +127,7 @@ pub(crate) fn wait_distributions(record: &RunRecord, events_max: usize) -> Optio
         );
         grid.row(vec![GridCell::text(&title)]);
         for band in database_bands(&histogram) {
-            let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
-            grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+            grid.row(band_row(&band));
         }
     }
     (!grid.rows.is_empty()).then_some(grid)
@@ -144,13 +149,13 @@ fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
         let (class, tone) = class(event);
         grid.row(vec![
             GridCell::text(&event_name(event)),
-            GridCell::text(ABSENT),
-            GridCell::text(&shown(event.average_sessions * seconds)),
-            GridCell::text(ABSENT),
-            GridCell::text(&percent(event.share_pct)),
-            GridCell { tone, ..GridCell::text(class) },
-            GridCell::text(&shown(event.average_sessions)),
-            GridCell::text(&count((event.average_sessions * *samples as f64).round() as u64)),
+            GridCell::absent(),
+            shown(event.average_sessions * seconds),
+            GridCell::absent(),
+            GridCell::percent(event.share_pct),
+            GridCell::text(class).toned(tone),
+            shown(event.average_sessions),
+            GridCell::count((event.average_sessions * *samples as f64).round() as u64),
         ]);
     }
     for (name, class, tone, rate, mean) in TIMED {
@@ -161,16 +166,15 @@ fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
             continue;
         };
         let marked = is_marked(record, rate) || is_marked(record, mean);
-        let marked_cell = |text: String| GridCell::text(&mark(text, marked));
         grid.row(vec![
             GridCell::text(name),
-            marked_cell(count((per_s * seconds).round() as u64)),
-            marked_cell(shown(per_s * seconds * mean_us / 1e6)),
-            marked_cell(figure(mean_us)),
-            GridCell::text(ABSENT),
-            GridCell { tone, ..GridCell::text(class) },
-            marked_cell(shown(per_s * mean_us / 1e6)),
-            GridCell::text(ABSENT),
+            GridCell::count((per_s * seconds).round() as u64).marked(marked),
+            shown(per_s * seconds * mean_us / 1e6).marked(marked),
+            GridCell::figure(mean_us).marked(marked),
+            GridCell::absent(),
+            GridCell::text(class).toned(tone),
+            shown(per_s * mean_us / 1e6).marked(marked),
+            GridCell::absent(),
         ]);
     }
     let words = format!(
@@ -217,6 +221,7 @@ const TIMED: [(&str, &str, &str, &str, &str); 5] = [
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
+    use dyno_analyze::number::figure;
     use dyno_record::{CounterDelta, EventCounters, ForeignActivity, Metric, Unit};
 
     use super::*;

@@ -1,7 +1,5 @@
 //! A chart as a table, for readers who cannot see the chart or need exact figures.
 
-use dyno_analyze::number::{ABSENT, figure, percent, time_us};
-
 use super::model::{Chart, ChartAxis, ChartPoint, ChartSeries, ScaleKind, SeriesKind};
 use super::quantity::Quantity;
 use crate::grid::{Grid, GridCell, GridHead};
@@ -11,7 +9,7 @@ const ROWS_MAX: usize = 120;
 
 /// The figures of a chart, and whether rows were left out to limit the length.
 pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
-    let columns: Vec<(String, Vec<(f64, String)>)> =
+    let columns: Vec<(String, Vec<(f64, GridCell)>)> =
         chart.series.iter().flat_map(|s| of_series(chart, s)).collect();
     let mut places: Vec<f64> = columns.iter().flat_map(|(_, cells)| cells.iter().map(|(x, _)| *x)).collect();
     places.sort_by(f64::total_cmp);
@@ -22,10 +20,9 @@ pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
     heads.extend(columns.iter().map(|(name, _)| GridHead::figures(name, unit(&chart.y))));
     let mut grid = Grid::new(heads);
     for x in places.iter().step_by(every) {
-        let mut cells = vec![GridCell::text(&place(&chart.x, *x))];
+        let mut cells = vec![place(&chart.x, *x)];
         cells.extend(columns.iter().map(|(_, own)| {
-            let shown = own.iter().find(|(at, _)| at == x).map_or(ABSENT, |(_, text)| text);
-            GridCell::text(shown)
+            own.iter().find(|(at, _)| at == x).map_or_else(GridCell::absent, |(_, cell)| cell.clone())
         }));
         grid.row(cells);
     }
@@ -33,20 +30,19 @@ pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
 }
 
 /// One series as columns: tiles have one column for each of their rows, other series one in total.
-fn of_series(chart: &Chart, series: &ChartSeries) -> Vec<(String, Vec<(f64, String)>)> {
+fn of_series(chart: &Chart, series: &ChartSeries) -> Vec<(String, Vec<(f64, GridCell)>)> {
     if series.kind != SeriesKind::Tile {
-        let text = |point: &ChartPoint| {
+        let cell = |point: &ChartPoint| {
             let shown = shown(chart.y.quantity, point.y);
             match point.range.filter(|(low, high)| series.kind == SeriesKind::Line && low < high) {
-                Some((low, high)) => format!(
-                    "{shown} ({} – {})",
-                    self::shown(chart.y.quantity, low),
-                    self::shown(chart.y.quantity, high)
-                ),
+                Some((low, high)) => {
+                    let [low, high] = [low, high].map(|end| self::shown(chart.y.quantity, end));
+                    format!("{} ({} – {})", shown.text, low.text, high.text).into()
+                }
                 None => shown,
             }
         };
-        let cells = series.points.iter().map(|point| (point.x, text(point))).collect();
+        let cells = series.points.iter().map(|point| (point.x, cell(point))).collect();
         return vec![(series.name.clone(), cells)];
     }
     let mut rows: Vec<(f64, f64)> = series.points.iter().filter_map(|point| point.range).collect();
@@ -55,8 +51,8 @@ fn of_series(chart: &Chart, series: &ChartSeries) -> Vec<(String, Vec<(f64, Stri
     let column = |(low, high): (f64, f64)| {
         let tiles = series.points.iter().filter(|point| point.range == Some((low, high)));
         let quantity = chart.y.quantity;
-        let name = format!("{} – {}", shown(quantity, low), shown(quantity, high));
-        (name, tiles.map(|point| (point.x, point.label.clone())).collect())
+        let name = format!("{} – {}", shown(quantity, low).text, shown(quantity, high).text);
+        (name, tiles.map(|point| (point.x, (&point.label).into())).collect())
     };
     rows.into_iter().map(column).collect()
 }
@@ -70,32 +66,36 @@ fn unit(axis: &ChartAxis) -> &'static str {
     }
 }
 
-fn place(axis: &ChartAxis, x: f64) -> String {
+fn place(axis: &ChartAxis, x: f64) -> GridCell {
     match &axis.scale {
-        ScaleKind::Ordinal(categories) => categories.get(x as usize).map_or_else(String::new, |category| {
-            if category.group.is_empty() {
-                category.label.clone()
-            } else {
-                format!("{}, {}", category.label, category.group)
-            }
-        }),
+        ScaleKind::Ordinal(categories) => {
+            categories.get(x as usize).map_or_else(GridCell::default, |category| {
+                if category.group.is_empty() {
+                    (&category.label).into()
+                } else {
+                    format!("{}, {}", category.label, category.group).into()
+                }
+            })
+        }
         _ => match axis.named.iter().find(|(value, _)| *value == x) {
-            Some((_, text)) => text.clone(),
+            Some((_, text)) => text.into(),
             None => shown(axis.quantity, x),
         },
     }
 }
 
-fn shown(quantity: Quantity, value: f64) -> String {
+fn shown(quantity: Quantity, value: f64) -> GridCell {
     match quantity {
-        Quantity::Micros => time_us(value),
-        Quantity::Percent => format!("{} %", percent(value)),
-        Quantity::Plain(_) | Quantity::Seconds => figure(value),
+        Quantity::Micros => GridCell::time_us(value),
+        Quantity::Percent => GridCell::percent(value).in_unit("%"),
+        Quantity::Plain(_) | Quantity::Seconds => GridCell::figure(value),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dyno_analyze::number::ABSENT;
+
     use super::*;
 
     fn chart(series: Vec<ChartSeries>) -> Chart {

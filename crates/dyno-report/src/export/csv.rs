@@ -8,6 +8,7 @@ use dyno_analyze::points::{MEASURES, MeasuredPoint, SESSIONS, SettingAxis, point
 use dyno_record::{ALL, RunRecord};
 
 use super::{ExportError, ReportRequest};
+use crate::grid::{GridCell, GridHead};
 use crate::report::Report;
 use crate::runs::RunsError;
 
@@ -19,42 +20,39 @@ const HEAD: [&str; 8] =
 const WINDOW: &str = "window_s";
 
 pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
-    let texts = texts(report);
-    each(report, &mut |fields| {
-        let is_text = |at: usize| at < texts;
-        let quoted = fields.iter().enumerate().map(|(at, text)| match is_text(at) {
-            true => field(text),
-            // A signed number is not a formula.
-            false => text.clone(),
-        });
-        let line: Vec<String> = quoted.collect();
+    let heads: Vec<String> = heads(report).iter().map(|head| field(&head.label)).collect();
+    write!(out, "{}\r\n", heads.join(","))?;
+    each(report, &mut |cells| {
+        let line: Vec<String> = cells.iter().map(cell_field).collect();
         Ok(write!(out, "{}\r\n", line.join(","))?)
     })
-}
-
-/// Number of text columns, which come first; figure columns follow.
-pub(super) fn texts(report: &Report<'_>) -> usize {
-    HEAD.len() + axes(report).len()
 }
 
 fn axes<'r>(report: &'r Report<'_>) -> Vec<&'r SettingAxis> {
     report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect()
 }
 
-/// Passes the raw fields of each line to `take`, heads first.
+/// The measures that any run has.
+fn measures(report: &Report<'_>) -> Vec<&'static str> {
+    let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
+    MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect()
+}
+
+/// The heads of the columns.
+pub(super) fn heads(report: &Report<'_>) -> Vec<GridHead> {
+    let texts = HEAD.into_iter().chain(axes(report).into_iter().map(|axis| axis.path.as_str()));
+    let figures = measures(report).into_iter().chain([WINDOW]).map(|name| GridHead::figures(name, ""));
+    texts.map(GridHead::text).chain(figures).collect()
+}
+
+/// Passes the cells of each line to `take`; figures are in full.
 pub(super) fn each(
     report: &Report<'_>,
-    take: &mut dyn FnMut(&[String]) -> Result<(), RunsError>,
+    take: &mut dyn FnMut(Vec<GridCell>) -> Result<(), RunsError>,
 ) -> Result<(), ExportError> {
-    let axes = axes(report);
-    let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
-    let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
-    let heads = HEAD.iter().copied().chain(axes.iter().map(|axis| axis.path.as_str()));
-    let heads: Vec<String> =
-        heads.chain(measures.iter().copied()).chain([WINDOW]).map(str::to_owned).collect();
-    take(&heads)?;
+    let (axes, measures) = (axes(report), measures(report));
     report.each(|record| {
-        take(&line(record, record, &axes, &measures))?;
+        take(line(record, record, &axes, &measures))?;
         // After a run with a schedule, a line for each phase.
         for phase in &record.phases {
             let led = phase.led().map(|led| (ALL.to_owned(), led.clone()));
@@ -68,11 +66,11 @@ pub(super) fn each(
                 window: None,
                 ..record.clone()
             };
-            take(&line(record, &alone, &axes, &measures))?;
+            take(line(record, &alone, &axes, &measures))?;
         }
         // After a total, a line for each target.
         for part in record.parts() {
-            take(&line(record, &part, &axes, &measures))?;
+            take(line(record, &part, &axes, &measures))?;
         }
         Ok(())
     })?;
@@ -80,28 +78,34 @@ pub(super) fn each(
 }
 
 /// The fields of `record`, which is `whole` or one target's part of it.
-fn line(whole: &RunRecord, record: &RunRecord, axes: &[&SettingAxis], measures: &[&str]) -> Vec<String> {
+fn line(whole: &RunRecord, record: &RunRecord, axes: &[&SettingAxis], measures: &[&str]) -> Vec<GridCell> {
     // One run is one point, whose figures are the run's own.
     let run_points = points(std::slice::from_ref(record));
     let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
     let reasons = record.reasons.join("; ");
     // A start time that is only the time of the import is left empty.
     let started = if record.is_dated() { record.started_at.as_str() } else { "" };
-    let head = [record.id.as_str(), started, record.status.name(), &reasons, &target].map(str::to_owned);
-    let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
-    let sessions = sessions.map_or_else(String::new, |sessions| sessions.to_string());
-    let mut fields: Vec<String> = head.into();
+    let mut cells: Vec<GridCell> =
+        [record.id.as_str(), started, record.status.name(), &reasons, &target].map(GridCell::from).into();
+    let sessions = Some(f64::from(record.sessions())).filter(|sessions| *sessions > 0.0);
     let mut notes: Vec<&str> =
         whole.workloads().map(|own| own.note.as_str()).filter(|note| !note.is_empty()).collect();
     notes.dedup();
-    fields.extend([sessions, record.marked().join(" "), notes.join("; ")]);
-    fields.extend(axes.iter().map(|axis| axis.of(whole).text));
-    let figure = |name: &&str| run_points.points.first().and_then(|point| point.get(name));
-    fields
-        .extend(measures.iter().map(|name| figure(name).map_or_else(String::new, |value| value.to_string())));
-    let window_s = run_points.points.first().and_then(MeasuredPoint::window_s);
-    fields.push(window_s.map_or_else(String::new, |window_s| window_s.to_string()));
-    fields
+    cells.extend([GridCell::full(sessions), record.marked().join(" ").into(), notes.join("; ").into()]);
+    cells.extend(axes.iter().map(|axis| GridCell::setting(&axis.of(whole).text)));
+    let point = run_points.points.first();
+    cells.extend(measures.iter().map(|name| GridCell::full(point.and_then(|point| point.get(name)))));
+    cells.push(GridCell::full(point.and_then(MeasuredPoint::window_s)));
+    cells
+}
+
+/// A cell as a field: a figure with all digits, and with its qualification if it has one.
+pub(super) fn cell_field(cell: &GridCell) -> String {
+    match &cell.number {
+        // A signed number is not a formula.
+        Some(number) if number.is_plain() => number.value.to_string(),
+        _ => field(&cell.text),
+    }
 }
 
 /// Text as a field, quoted if needed. A spreadsheet would execute a text that begins like a formula, so such

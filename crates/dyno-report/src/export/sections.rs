@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::csv::field;
+use super::csv::{cell_field, field};
 use super::markdown::{table, text};
 use crate::html::PageSection;
 
@@ -36,11 +36,7 @@ pub fn sections_csv(sections: &[PageSection]) -> String {
     let mut out = line(heads.collect());
     for (_, cells) in &grid.rows {
         // A signed number is not a formula.
-        let cell = |(cell, head): (&crate::grid::GridCell, &crate::grid::GridHead)| {
-            let is_figure = head.figures && cell.text.parse::<f64>().is_ok();
-            if is_figure { cell.text.clone() } else { field(&cell.text) }
-        };
-        out.push_str(&line(cells.iter().zip(&grid.heads).map(cell).collect()));
+        out.push_str(&line(cells.iter().map(cell_field).collect()));
     }
     out
 }

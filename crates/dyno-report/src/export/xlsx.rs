@@ -2,11 +2,9 @@
 
 use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
-use dyno_analyze::attribution::{MARK, unmarked};
-
 use super::{ExportError, ReportRequest, csv};
 use crate::answer::answer_grid;
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::grid::{CellNumber, Grid, GridCell};
 use crate::ramp_tables;
 use crate::report::Report;
 use crate::text::clean;
@@ -64,25 +62,16 @@ pub(super) fn export(
 
 /// Each run with every figure in full, as in CSV.
 fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
-    let mut grid: Option<Grid> = None;
-    let (mut left_out, texts) = (0usize, csv::texts(report));
-    csv::each(report, &mut |fields| {
-        match &mut grid {
-            None => {
-                let head = |(at, name): (usize, &String)| match at < texts {
-                    true => GridHead::text(name),
-                    false => GridHead::figures(name, ""),
-                };
-                grid = Some(Grid::new(fields.iter().enumerate().map(head).collect()));
-            }
-            Some(grid) if grid.rows.len() < RUNS_MAX => {
-                grid.row(fields.iter().map(|field| GridCell::text(field)).collect());
-            }
-            Some(_) => left_out += 1,
+    let mut grid = Grid::new(csv::heads(report));
+    let mut left_out = 0usize;
+    csv::each(report, &mut |cells| {
+        if grid.rows.len() < RUNS_MAX {
+            grid.row(cells);
+        } else {
+            left_out += 1;
         }
         Ok(())
     })?;
-    let mut grid = grid.unwrap_or_else(|| Grid::new(Vec::new()));
     if left_out > 0 {
         grid.row(vec![GridCell::text(&format!("and {left_out} more lines; CSV contains all of them"))]);
     }
@@ -127,8 +116,8 @@ fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
 fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
     let bold = Format::new().set_bold().set_text_wrap().set_align(FormatAlign::Top);
     for (column, head) in (0u16..).zip(&grid.heads) {
-        let times = is_of_times(grid, usize::from(column));
-        let unit = if times { "µs" } else { &head.unit };
+        let common_unit = common_unit(grid, usize::from(column)).filter(|_| head.unit.is_empty());
+        let unit = common_unit.unwrap_or(&head.unit);
         let name = if unit.is_empty() {
             clean(&head.label)
         } else {
@@ -139,8 +128,8 @@ fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
         for (row, (_, cells)) in (1u32..).zip(&grid.rows) {
             let Some(cell) = cells.get(usize::from(column)) else { continue };
             width = width.max(cell.text.chars().count());
-            match figure(head, &cell.text, times) {
-                Some((value, marked)) => write_figure(sheet, row, column, value, marked)?,
+            match &cell.number {
+                Some(number) => write_number(sheet, row, column, number, common_unit.is_none())?,
                 None => drop(sheet.write_string(row, column, truncate_text(&clean(&cell.text)))?),
             }
         }
@@ -158,81 +147,30 @@ fn truncate_text(text: &str) -> String {
     text.chars().take(TEXT_MAX).collect()
 }
 
-/// Writes a number; the mark for activity of others is part of its format, so that formulas can still use it.
-fn write_figure(
+/// Writes a number with all its digits. Its unit, the mark for activity of others and other qualifications are
+/// part of the format, so that formulas can still use it.
+fn write_number(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
-    value: f64,
-    marked: bool,
+    number: &CellNumber,
+    with_unit: bool,
 ) -> Result<(), XlsxError> {
-    let digits = if value.fract() == 0.0 { "#,##0" } else { "#,##0.###" };
-    let format = if marked { format!("{digits}\"{MARK}\"") } else { digits.to_owned() };
-    sheet.write_number_with_format(row, column, value, &Format::new().set_num_format(format))?;
+    let format = Format::new().set_num_format(number.workbook_format(with_unit));
+    sheet.write_number_with_format(row, column, number.value, &format)?;
     Ok(())
 }
 
-/// The number in a cell of figures, and whether it has the mark; `None` for text.
-fn figure(head: &GridHead, text: &str, times: bool) -> Option<(f64, bool)> {
-    if !head.figures {
-        return None;
-    }
-    let bare = unmarked(text);
-    let value = if times { time_us(bare) } else { plain(bare) }?;
-    Some((value, bare.len() < text.len()))
-}
-
-/// Parses `1,234.5`, `+3.09`, `-12.66`; rejects hexadecimal, infinity, and letters except the exponent of a
-/// full figure.
-fn plain(text: &str) -> Option<f64> {
-    let is_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+')
-        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | '-' | '+' | 'e'));
-    let value: f64 = is_number.then(|| text.replace(',', "").parse().ok())??;
-    value.is_finite().then_some(value)
-}
-
-/// Converts `1.30 ms` to µs.
-fn time_us(text: &str) -> Option<f64> {
-    let (figure, unit) = text.split_once(' ')?;
-    let us = match unit {
-        "ns" => 1e-3,
-        "µs" => 1.0,
-        "ms" => 1e3,
-        "s" => 1e6,
-        _ => return None,
-    };
-    Some(plain(figure)? * us)
-}
-
-/// Whether all figures of a column are times with their own unit.
-fn is_of_times(grid: &Grid, column: usize) -> bool {
-    let mut has_times = false;
-    for (_, cells) in &grid.rows {
-        let Some(cell) = cells.get(column) else { continue };
-        let text = unmarked(&cell.text);
-        if time_us(text).is_some() {
-            has_times = true;
-        } else if plain(text).is_some() {
-            return false;
-        }
-    }
-    has_times
+/// The own unit of all numbers in a column, if they have the same one.
+fn common_unit(grid: &Grid, column: usize) -> Option<&str> {
+    let mut numbers = grid.rows.iter().filter_map(|(_, cells)| cells.get(column)?.number.as_ref());
+    let unit = numbers.next()?.unit.as_str();
+    (!unit.is_empty() && numbers.all(|number| number.unit == unit)).then_some(unit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn xlsx_values_are_numbers_and_keep_marks() {
-        let (figures, text) = (GridHead::figures("ops", "/s"), GridHead::text("name"));
-        assert_eq!(figure(&figures, "1,234.5†", false), Some((1_234.5, true)));
-        assert_eq!(figure(&figures, "1.30 ms", true), Some((1_300.0, false)));
-        for words in ["—", "=1+1", "inf", "nan", "0x10", "20 %", ""] {
-            assert_eq!(figure(&figures, words, false), None, "{words}");
-        }
-        assert_eq!(figure(&text, "1", false), None, "a name stays a name");
-    }
 
     #[test]
     fn sheet_names_are_valid_and_unique() {

@@ -1,8 +1,8 @@
 //! Sections of a page with details of one run, and the audit.
 
-use dyno_analyze::attribution::{attribution_of, is_marked, mark, scope_words};
+use dyno_analyze::attribution::{attribution_of, is_marked, scope_words};
 use dyno_analyze::bands::{bands, sentence};
-use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
+use dyno_analyze::number::{self, count};
 use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord, Unit};
 use maud::{Markup, html};
 
@@ -145,15 +145,14 @@ fn classes(record: &RunRecord) -> Grid {
     let mut grid = Grid::new(heads);
     for (name, ops) in record.by_class() {
         let l: &Latency = &ops.service_us;
-        let time = |time: Option<f64>| GridCell::text(&time.map_or_else(|| ABSENT.into(), time_us));
         let mut cells = vec![
             GridCell::text(name),
-            GridCell::text(&count(ops.count)),
-            GridCell::text(&count(ops.errors)),
-            GridCell::text(&figure(ops.rate_per_s)),
+            GridCell::count(ops.count),
+            GridCell::count(ops.errors),
+            GridCell::figure(ops.rate_per_s),
         ];
-        cells.extend(extra.iter().map(|(_, of)| GridCell::text(&count(of(ops)))));
-        cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time));
+        cells.extend(extra.iter().map(|(_, of)| GridCell::count(of(ops))));
+        cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(GridCell::time_us));
         grid.row(cells);
     }
     grid
@@ -168,8 +167,7 @@ fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
         GridHead::figures("cumulative share", "%"),
     ]);
     for band in &bands {
-        let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(timed_events::band_row(band));
     }
     Some((sentence(&bands), grid))
 }
@@ -181,10 +179,10 @@ fn metrics(record: &RunRecord) -> Grid {
         GridHead::text("unit, or why there is no value"),
     ]);
     for (name, metric) in &record.metrics {
-        let (value, unit) = match metric {
-            Metric::Value { value, unit: Unit::Microseconds } => (figure(*value), "µs"),
-            Metric::Value { value, unit } => (figure(*value), unit.name()),
-            Metric::Absent { absent } => (ABSENT.to_owned(), absent.as_str()),
+        let unit = match metric {
+            Metric::Value { unit: Unit::Microseconds, .. } => "µs",
+            Metric::Value { unit, .. } => unit.name(),
+            Metric::Absent { absent } => absent,
         };
         let unit = match attribution_of(record, name) {
             Some(whose) if whose.marked => {
@@ -194,7 +192,7 @@ fn metrics(record: &RunRecord) -> Grid {
         };
         grid.row(vec![
             GridCell::text(name),
-            GridCell::text(&mark(value, is_marked(record, name))),
+            GridCell::figure(metric.value()).marked(is_marked(record, name)),
             GridCell::text(&unit),
         ]);
     }
@@ -252,7 +250,7 @@ fn grouped(report: &Report<'_>) -> Grid {
         }
         let tone = if grave.failed > 0 { "bad" } else { "warn" };
         grid.row(vec![
-            GridCell { tone, ..GridCell::text(&check_label(&grave.check)) },
+            GridCell::from(check_label(&grave.check)).toned(tone),
             GridCell::text(&runs_cell(grave.failed)),
             GridCell::text(&runs_cell(grave.warned)),
             GridCell::text(&ids),
@@ -273,7 +271,7 @@ fn checks(checks: &[&AuditCheck]) -> Grid {
                 CheckStatus::Fail => ("✗ fail", "bad"),
                 CheckStatus::Skipped => ("– skipped", ""),
             };
-            let outcome = GridCell { tone, ..GridCell::text(word) };
+            let outcome = GridCell::text(word).toned(tone);
             grid.row(vec![
                 GridCell::text(&check_label(&check.check)),
                 outcome,

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::attribution::mark;
 use dyno_analyze::conclusion::ConclusionFigures;
-use dyno_analyze::number::{ABSENT, fixed};
-use dyno_analyze::points::phrase;
+use dyno_analyze::number::fixed;
 use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
 
-use crate::answer::{answer_short, least};
+use crate::answer::{answer_short, capacity_cell};
 use crate::chart::Chart;
 use crate::compare_table::{overall_grid, signed_percent};
 use crate::grid::{Grid, GridCell, GridHead};
@@ -141,12 +139,8 @@ fn compared(report: &Report<'_>) -> Option<Grid> {
         let deviation_pct = is_same.then(|| 100.0 * (curve.capacity.value / first.capacity.value - 1.0));
         grid.row(vec![
             GridCell::text(&curve.name),
-            GridCell::text(&format!(
-                "{}{}",
-                least(curve),
-                mark(phrase(&curve.measure, curve.capacity.value), curve.marked)
-            )),
-            GridCell::text(&deviation_pct.map_or_else(|| ABSENT.to_owned(), signed_percent)),
+            capacity_cell(curve),
+            GridCell::number(deviation_pct, 2, signed_percent),
             GridCell::text(&curve.limit.short()),
         ]);
     }

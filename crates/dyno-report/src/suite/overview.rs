@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use dyno_analyze::conclusion::suite::{RawShare, SuiteRampPoint, SuiteResult, SuiteTestResult};
-use dyno_analyze::number::{ABSENT, fixed, percent, time_us};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextColumn, TextTable};
+use crate::table::{TextCell, TextColumn, TextTable};
 
 use super::scale_out::scale_out;
 
@@ -54,40 +53,40 @@ pub(crate) fn groups(suite: &SuiteResult) -> Vec<SuiteGroup<'_>> {
 }
 
 /// A column: its head, the rank at which a narrow terminal drops it (highest first, 0 never), and its cell.
-type OverviewColumn = (GridHead, u8, fn(&SuiteTestResult, SuiteRampPoint) -> String);
+type OverviewColumn = (GridHead, u8, fn(&SuiteTestResult, SuiteRampPoint) -> GridCell);
 
 /// The columns that these tests need.
 fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
     let has_spread = tests.iter().any(|test| test.most.is_some_and(|most| most.spread_pct.is_some()));
     let has_raw = tests.iter().any(|test| test.of_raw.is_some());
     let mut all: Vec<OverviewColumn> = vec![
-        (GridHead::tight("test"), 0, |test, _| test.page.id.clone()),
+        (GridHead::tight("test"), 0, |test, _| (&test.page.id).into()),
         (
             GridHead::figures("most", "").explained("highest value of the test's key figure"),
             0,
-            |test, most| most.words(&test.page).0,
+            |test, most| key(test, most),
         ),
-        (GridHead::tight("unit"), 0, |test, most| most.words(&test.page).1),
+        (GridHead::tight("unit"), 0, |test, most| most.words(&test.page).1.into()),
     ];
     if has_spread {
         let head = GridHead::figures("±", "%").explained("spread of the runs at that load");
-        all.push((head, 0, |_, most| most.spread_pct.map_or_else(String::new, |pct| fixed(pct, 1))));
+        all.push((head, 0, |_, most| GridCell::fixed(most.spread_pct, 1).or_empty()));
     }
     all.push((GridHead::figures("#J", "").explained("sessions at the highest value"), 0, |_, most| {
-        most.sessions.to_string()
+        sessions(Some(most))
     }));
     all.push((
         GridHead::figures("alone", "").explained("mean service time of a single session"),
         3,
-        |test, _| test.single_us.map_or_else(|| ABSENT.to_owned(), time_us),
+        |test, _| GridCell::time_us(test.single_us),
     ));
     all.push((GridHead::tight("limit").explained("the latency limit of the optimum"), 2, |test, _| {
-        test.page.limit.replace(" <= ", " ")
+        test.page.limit.replace(" <= ", " ").into()
     }));
     all.push((
         GridHead::figures("optimum", "").explained("highest value within the test's latency limit"),
         4,
-        |test, _| test.optimum.map_or_else(|| "none".to_owned(), |at| at.words(&test.page).0),
+        |test, _| test.optimum.map_or_else(|| "none".into(), |at| key(test, at)),
     ));
     all.push((GridHead::figures("#J", "").explained("sessions at the optimum"), 4, |test, _| {
         sessions(test.optimum)
@@ -101,22 +100,27 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
         let explained = "highest value as a share of the machine's limit without a database (dyno \
             calibrate); ! means more than that limit: a cache answered, or commits shared syncs";
         all.push((GridHead::figures("of raw", "%").explained(explained), 1, |test, _| {
-            test.of_raw.as_ref().map_or_else(String::new, of_raw)
+            test.of_raw.as_ref().map_or_else(GridCell::default, of_raw)
         }));
     }
     let explained = "what was used up at the highest value; a question mark means likely, but not certain";
     all.push((GridHead::text("limited by").explained(explained), 0, |test, _| {
-        test.limited_by.clone().unwrap_or_default()
+        test.limited_by.as_deref().unwrap_or_default().into()
     }));
     all
 }
 
-fn sessions(at: Option<SuiteRampPoint>) -> String {
-    at.map_or_else(String::new, |at| at.sessions.to_string())
+fn sessions(at: Option<SuiteRampPoint>) -> GridCell {
+    at.map_or_else(GridCell::default, |at| GridCell::setting(&at.sessions.to_string()))
 }
 
-fn of_raw(share: &RawShare) -> String {
-    format!("{}{}", percent(share.share_pct), if share.exceeds_limit() { "!" } else { "" })
+/// The key figure of a test at one load.
+fn key(test: &SuiteTestResult, at: SuiteRampPoint) -> GridCell {
+    GridCell::shown(at.value, |_| at.words(&test.page).0)
+}
+
+fn of_raw(share: &RawShare) -> GridCell {
+    GridCell::percent(share.share_pct).followed_by(if share.exceeds_limit() { "!" } else { "" })
 }
 
 /// The table of one group.
@@ -144,14 +148,13 @@ fn rows(grid: &mut Grid, columns: &[OverviewColumn], tests: &[&SuiteTestResult])
     for (test, most) in tests.iter().filter_map(|test| Some((*test, test.most?))) {
         // A test without a valid answer shows only its name and the reason, although its steps have figures.
         let last = columns.len() - 1;
-        let text = |(place, (_, _, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
-            (Some(_), 1) => "unknown".to_owned(),
-            (Some(why), place) if place == last => why.to_owned(),
-            (Some(_), place) if place > 2 => String::new(),
+        let shown = |(place, (_, _, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
+            (Some(_), 1) => "unknown".into(),
+            (Some(why), place) if place == last => why.into(),
+            (Some(_), place) if place > 2 => GridCell::default(),
             _ => cell(test, most),
         };
-        let mut cells: Vec<GridCell> =
-            columns.iter().enumerate().map(|column| GridCell::text(&text(column))).collect();
+        let mut cells: Vec<GridCell> = columns.iter().enumerate().map(shown).collect();
         cells[0].link = format!("test-{}", crate::markup::slug(&test.page.id));
         grid.row(cells);
     }
@@ -202,14 +205,11 @@ fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (TextTable, Vec<&'static str
         (group_grid(group), columns(&group.tests).into_iter().map(|(_, rank, _)| rank).collect::<Vec<_>>());
     let mut lost = Vec::new();
     loop {
-        let shown = |cells: &[String]| {
-            let cells = cells.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
-            cells.map(|(text, _)| crate::table::TextCell::from(text.as_str())).collect::<Vec<_>>()
-        };
         let heads = grid.heads.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
         let mut table = TextTable::new(heads.map(|(head, _)| TextColumn::from(head)).collect());
         for (_, cells) in &grid.rows {
-            table.row(shown(&cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>()));
+            let shown = cells.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
+            table.row(shown.map(|(cell, _)| TextCell::from(cell)));
         }
         let most = ranks.iter().copied().filter(|rank| *rank != DROPPED).max().unwrap_or_default();
         if table.fits(style) || most == 0 {

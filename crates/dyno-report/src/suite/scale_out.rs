@@ -1,7 +1,7 @@
 //! Throughput of several targets compared with one.
 
 use dyno_analyze::conclusion::suite::SuiteResult;
-use dyno_analyze::number::{fixed, percent};
+use dyno_analyze::number::fixed;
 
 use crate::grid::{Grid, GridCell, GridHead};
 
@@ -23,16 +23,15 @@ pub(crate) fn scale_out(suite: &SuiteResult) -> Option<Grid> {
     for test in &scaled {
         for (at, on) in test.on.iter().enumerate() {
             let range = |(least, most)| format!("{} to {}", fixed(least, 2), fixed(most, 2));
-            let texts = [
-                if at == 0 { test.test.clone() } else { String::new() },
-                on.nodes.to_string(),
-                on.shown.clone(),
-                test.unit.clone(),
-                fixed(on.times, 2),
-                on.range.filter(|_| at > 0).map_or_else(String::new, range),
-                percent(on.of_linear_pct()),
-            ];
-            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+            grid.row(vec![
+                (if at == 0 { test.test.as_str() } else { "" }).into(),
+                GridCell::count(u64::from(on.nodes)),
+                GridCell::shown(on.value, |_| on.shown.clone()),
+                (&test.unit).into(),
+                GridCell::fixed(on.times, 2),
+                on.range.filter(|_| at > 0).map_or_else(String::new, range).into(),
+                GridCell::percent(on.of_linear_pct()),
+            ]);
         }
     }
     Some(grid)

@@ -9,14 +9,9 @@ pub(crate) fn sheets(suite: &SuiteResult) -> Vec<(&'static str, Grid)> {
     vec![("Suite", tests(suite)), ("Suite steps", steps(suite))]
 }
 
-/// A figure with all digits, for a workbook.
-fn full(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
 /// The key figure; empty for a test without one.
-fn key(test: &SuiteTestResult, at: Option<SuiteRampPoint>) -> String {
-    full(at.filter(|_| test.unfit.is_none()).map(|at| at.value))
+fn key(test: &SuiteTestResult, at: Option<SuiteRampPoint>) -> GridCell {
+    GridCell::full(at.filter(|_| test.unfit.is_none()).map(|at| at.value))
 }
 
 fn tests(suite: &SuiteResult) -> Grid {
@@ -45,29 +40,28 @@ fn tests(suite: &SuiteResult) -> Grid {
     for test in &suite.tests {
         let page = &test.page;
         let figure = test.most.filter(|_| test.unfit.is_none());
-        let sessions = |at: Option<SuiteRampPoint>| at.map_or_else(String::new, |at| at.sessions.to_string());
+        let sessions = |at: Option<SuiteRampPoint>| GridCell::full(at.map(|at| at.sessions.into()));
         let range = figure.and_then(|most| most.range);
         let why = [&test.unfit, &page.why_not, &page.failed].into_iter().flatten().next().cloned();
-        let cells = [
-            page.id.clone(),
-            page.group.clone(),
-            page.title.clone(),
-            page.words(0.0).1,
+        grid.row(vec![
+            (&page.id).into(),
+            (&page.group).into(),
+            (&page.title).into(),
+            page.words(0.0).1.into(),
             key(test, test.most),
-            full(figure.and_then(|most| most.spread_pct)),
-            full(range.map(|range| range.0)),
-            full(range.map(|range| range.1)),
+            GridCell::full(figure.and_then(|most| most.spread_pct)),
+            GridCell::full(range.map(|range| range.0)),
+            GridCell::full(range.map(|range| range.1)),
             sessions(figure),
-            page.limit.clone(),
+            (&page.limit).into(),
             key(test, test.optimum),
             sessions(test.optimum.filter(|_| figure.is_some())),
-            full(test.single_us),
+            GridCell::full(test.single_us),
             sessions(test.knee.filter(|_| figure.is_some())),
-            full(test.of_raw.as_ref().map(|share| share.share_pct)),
-            test.limited_by.clone().unwrap_or_default(),
-            why.unwrap_or_default(),
-        ];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+            GridCell::full(test.of_raw.as_ref().map(|share| share.share_pct)),
+            test.limited_by.as_deref().unwrap_or_default().into(),
+            why.unwrap_or_default().into(),
+        ]);
     }
     grid
 }
@@ -81,15 +75,15 @@ fn steps(suite: &SuiteResult) -> Grid {
     for test in &suite.tests {
         for step in &test.steps {
             let mut cells = vec![
-                test.page.id.clone(),
-                test.page.words(0.0).1,
-                step.sessions.to_string(),
-                step.runs.len().to_string(),
-                full(step.key),
-                step.elapsed_s.to_string(),
+                (&test.page.id).into(),
+                test.page.words(0.0).1.into(),
+                GridCell::full(Some(step.sessions.into())),
+                GridCell::full(Some(step.runs.len() as f64)),
+                GridCell::full(step.key),
+                GridCell::full(Some(step.elapsed_s)),
             ];
-            cells.extend(FIGURES.map(|name| full(step.figures.get(name).copied())));
-            grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+            cells.extend(FIGURES.map(|name| GridCell::full(step.figures.get(name).copied())));
+            grid.row(cells);
         }
     }
     grid

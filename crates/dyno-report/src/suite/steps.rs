@@ -1,7 +1,6 @@
 //! Tables of all steps of all tests.
 
 use dyno_analyze::conclusion::suite::{SuiteResult, SuiteTestResult, SuiteTestStep};
-use dyno_analyze::number::{ABSENT, figure, fixed, optional, time_us};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
@@ -53,18 +52,21 @@ fn part(test: &SuiteTestResult, columns: &[StepColumn]) -> Grid {
     heads.push(GridHead::figures("elapsed", "s"));
     let mut grid = Grid::new(heads);
     for step in &test.steps {
-        let mut cells = vec![step.sessions.to_string(), test.page.threads.to_string()];
+        let mut cells = vec![
+            GridCell::setting(&step.sessions.to_string()),
+            GridCell::setting(&test.page.threads.to_string()),
+        ];
         cells.extend(shown.iter().map(|(_, _, name)| value(step, name)));
-        cells.push(fixed(step.elapsed_s, 1));
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+        cells.push(GridCell::fixed(step.elapsed_s, 1));
+        grid.row(cells);
     }
     grid
 }
 
-fn value(step: &SuiteTestStep, name: &str) -> String {
-    let Some(value) = step.figures.get(name).copied() else { return ABSENT.to_owned() };
-    let text = if name.ends_with("_us") { time_us(value) } else { figure(value) };
-    dyno_analyze::attribution::mark(text, step.marked.iter().any(|marked| marked == name))
+fn value(step: &SuiteTestStep, name: &str) -> GridCell {
+    let value = step.figures.get(name).copied();
+    let cell = if name.ends_with("_us") { GridCell::time_us(value) } else { GridCell::figure(value) };
+    cell.marked(step.marked.iter().any(|marked| marked == name))
 }
 
 /// Cost of one operation, by the names of the analysis.
@@ -94,9 +96,9 @@ fn cost_part(test: &SuiteTestResult, columns: &[StepColumn]) -> Grid {
     heads.extend(shown.iter().map(|(label, unit, _)| GridHead::figures(label, unit)));
     let mut grid = Grid::new(heads);
     for step in &test.steps {
-        let mut cells = vec![step.sessions.to_string()];
-        cells.extend(shown.iter().map(|(_, _, name)| optional(step.costs.get(*name).copied())));
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+        let mut cells = vec![GridCell::setting(&step.sessions.to_string())];
+        cells.extend(shown.iter().map(|(_, _, name)| GridCell::figure(step.costs.get(*name).copied())));
+        grid.row(cells);
     }
     grid
 }
@@ -110,9 +112,8 @@ pub(crate) fn events(step: &SuiteTestStep) -> Grid {
         GridHead::figures("share", "% of DB time"),
     ]);
     for wait in &step.events {
-        let texts =
-            [wait.event.clone(), wait.class.clone(), figure(wait.average_sessions), fixed(wait.share_pct, 1)];
-        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
+        let figures = [GridCell::figure(wait.average_sessions), GridCell::fixed(wait.share_pct, 1)];
+        grid.row([(&wait.event).into(), (&wait.class).into()].into_iter().chain(figures).collect());
     }
     grid
 }

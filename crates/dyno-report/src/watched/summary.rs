@@ -1,7 +1,7 @@
 //! Table of each figure of a watch with its peak, 95th percentile and mean; also gaps and figures that could
 //! not be read.
 
-use dyno_analyze::number::{ABSENT, count, figure, percent, span_s};
+use dyno_analyze::number::{count, figure, span_s};
 use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::bars::sparkline;
@@ -49,22 +49,23 @@ pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
             Some(Metric::Value { unit, .. }) => *unit,
             _ => Unit::Count,
         };
-        let show = |value: f64| if unit == Unit::Percent { percent(value) } else { figure(value) };
-        let minute = spread.busiest_minute.map_or_else(|| ABSENT.to_owned(), show);
+        let show = |value: Option<f64>| match unit {
+            Unit::Percent => GridCell::percent(value),
+            _ => GridCell::figure(value),
+        };
         let name_of_unit = if unit == Unit::Microseconds { "µs" } else { unit.name() };
         let scope_label = record.whose.get(name).map_or("", |whose| scope(whose.scope));
-        let cells = [
-            name.clone(),
-            name_of_unit.to_owned(),
-            show(spread.mean),
-            show(spread.p50),
-            show(spread.p95),
-            minute,
-            show(spread.peak),
-            span_s(spread.peak_at_s),
-            scope_label.to_owned(),
-        ];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
+        grid.row(vec![
+            name.into(),
+            name_of_unit.into(),
+            show(Some(spread.mean)),
+            show(Some(spread.p50)),
+            show(Some(spread.p95)),
+            show(spread.busiest_minute),
+            show(Some(spread.peak)),
+            span_s(spread.peak_at_s).into(),
+            scope_label.into(),
+        ]);
     }
     grid
 }
@@ -131,7 +132,7 @@ fn table(grid: &Grid) -> TextTable {
     };
     let mut table = TextTable::new(SHOWN.iter().map(column).collect());
     for (_, cells) in &grid.rows {
-        let cell = |at: &usize| TableCell::from(cells[*at].text.as_str());
+        let cell = |at: &usize| TableCell::from(&cells[*at]);
         table.row(SHOWN.iter().map(cell).collect::<Vec<_>>());
     }
     table

@@ -18,6 +18,8 @@ pub struct ScalingResult {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeScaling {
     pub nodes: u32,
+    /// The value, in the unit of the key figure.
+    pub value: f64,
     /// The value as it is shown.
     pub shown: String,
     /// The value divided by that of one target.
@@ -64,7 +66,13 @@ pub(super) fn scaled(tests: &[SuiteTestResult]) -> Vec<ScalingResult> {
             let range = base.range.zip(at.range).map(|(one, own)| (own.0 / one.1, own.1 / one.0));
             let is_same = test.page.id == format!("{name}@{nodes}");
             let shown = at.words(&test.page).0;
-            is_same.then(|| NodeScaling { nodes, shown, times: at.value / base.value, range })
+            is_same.then(|| NodeScaling {
+                nodes,
+                value: at.value,
+                shown,
+                times: at.value / base.value,
+                range,
+            })
         };
         let on: Vec<NodeScaling> = tests.iter().filter_map(on).collect();
         (on.len() > 1).then(|| ScalingResult {
