@@ -7,7 +7,7 @@ mod scale_out;
 mod sheet;
 mod steps;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use charts::{all as all_charts, small, test_chart};
 pub use list::suite_list;

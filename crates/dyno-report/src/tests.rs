@@ -1,6 +1,9 @@
 //! Tests of all text that users see, with the records that it is made from.
 
+mod documents;
 mod marked;
+mod read_tables;
+mod renderings;
 mod results;
 mod widths;
 

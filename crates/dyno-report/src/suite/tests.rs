@@ -62,7 +62,7 @@ fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) 
     }
 }
 
-fn suite() -> SuiteResult {
+pub(crate) fn suite() -> SuiteResult {
     let mut cached = test("storage-random-read-many", "storage", "blocks", 5_000.0, None);
     cached.unfit = Some("too small to measure: an operation took 5 ms".into());
     SuiteResult {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A run on a server where other sessions also wrote.
-fn with_others() -> RunRecord {
+pub(super) fn with_others() -> RunRecord {
     let mut record = postgres();
     let attribution = |scope, others_pct| dyno_record::Attribution {
         scope,
