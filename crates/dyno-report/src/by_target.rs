@@ -6,8 +6,7 @@ use dyno_record::RunRecord;
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::result::{RunFigures, has_result};
 use crate::style::{Paint, Style};
-use crate::table::{self, TextColumn, TextTable};
-use crate::text::clean;
+use crate::table::TextTable;
 
 /// One row: all targets together, or one of them.
 struct Row {
@@ -53,7 +52,7 @@ fn rows(record: &RunRecord) -> Vec<Row> {
     std::iter::once(total).chain(target_rows).collect()
 }
 
-/// Figures of a row, in the order of [`HEADS`].
+/// Figures of a row.
 fn cells(row: &Row) -> [GridCell; 8] {
     let value_of = |metric: &str| row.figures.as_ref()?.get(metric);
     let marked_rate =
@@ -70,59 +69,50 @@ fn cells(row: &Row) -> [GridCell; 8] {
     ]
 }
 
-/// Heads of the figures: label, unit, and shared head.
-const HEADS: [(&str, &str, &str); 8] = [
-    ("sessions", "", ""),
-    ("ops", "/s", ""),
-    ("rows", "/s", ""),
-    ("mean", "", "service time"),
-    ("p99", "", "service time"),
-    ("logical", "/s", "reads"),
-    ("physical", "/s", "reads"),
-    ("redo", "MB/s", ""),
-];
-
-/// The total and a row for each target, for a terminal; empty if there is only one target.
-pub fn targets_table(record: &RunRecord, style: &Style) -> String {
-    let rows = rows(record);
-    if rows.is_empty() {
-        return String::new();
-    }
-    let figures =
-        HEADS.iter().map(|(label, unit, group)| TextColumn::figures(label, unit).grouped_under(group));
-    let mut table = TextTable::new(std::iter::once(TextColumn::text("target")).chain(figures).collect());
-    for row in &rows {
-        let name = if row.url.is_empty() {
-            table::TextCell::painted(&row.name, Paint::Head)
-        } else {
-            table::TextCell::from(row.name.as_str())
-        };
-        table.row(std::iter::once(name).chain(cells(row).iter().map(table::TextCell::from)));
-        if !row.url.is_empty() {
-            let work = if row.work.is_empty() { String::new() } else { format!(", {}", row.work) };
-            table.note(&clean(&format!("{}, {}{work}", row.url, row.database)), Paint::Dim);
-        }
-    }
-    table.render(style)
-}
-
-/// The table for a page or Markdown; `None` if there is only one target.
+/// The table with a row for the total and for each target; `None` if there is only one target.
 pub(crate) fn targets_grid(record: &RunRecord) -> Option<Grid> {
     let rows = rows(record);
     if rows.is_empty() {
         return None;
     }
-    let mut heads = vec![GridHead::text("target"), GridHead::text("URL"), GridHead::text("database")];
-    heads.extend(HEADS.iter().map(|(label, unit, group)| match *group {
-        "" => GridHead::figures(label, unit),
-        "reads" => GridHead::figures(&format!("{label} reads"), unit),
-        _ => GridHead::figures(label, unit).explained("of service time"),
-    }));
-    heads.push(GridHead::text("does"));
-    let mut grid = Grid::new(heads);
+    let time =
+        |name: &str| GridHead::figures(name, "").explained("of service time").short("service time", name);
+    let reads = |name: &str| GridHead::figures(&format!("{name} reads"), "/s").short("reads", name);
+    let mut grid = Grid::new(vec![
+        GridHead::text("target"),
+        GridHead::text("URL").only_on_pages(),
+        GridHead::text("database").only_on_pages(),
+        GridHead::figures("sessions", ""),
+        GridHead::figures("ops", "/s"),
+        GridHead::figures("rows", "/s"),
+        time("mean"),
+        time("p99"),
+        reads("logical"),
+        reads("physical"),
+        GridHead::figures("redo", "MB/s"),
+        GridHead::text("does").only_on_pages(),
+    ]);
     for row in &rows {
-        let texts = [&row.name, &row.url, &row.database].map(GridCell::from);
+        let name = GridCell::from(&row.name).toned(if row.url.is_empty() { "total" } else { "" });
+        let texts = [name, (&row.url).into(), (&row.database).into()];
         grid.row(texts.into_iter().chain(cells(row)).chain([(&row.work).into()]).collect());
     }
     Some(grid)
+}
+
+/// The table for a terminal, where URL, database and work stand below each row; empty if there is only one
+/// target.
+pub fn targets_table(record: &RunRecord, style: &Style) -> String {
+    let Some(grid) = targets_grid(record) else { return String::new() };
+    let mut table = TextTable::of_heads(&grid.heads);
+    for (_, cells) in &grid.rows {
+        table.grid_row(&grid.heads, cells);
+        let about =
+            grid.heads.iter().zip(cells).filter(|(head, cell)| head.only_on_pages && !cell.text.is_empty());
+        let about: Vec<&str> = about.map(|(_, cell)| cell.text.as_str()).collect();
+        if !about.is_empty() {
+            table.note(&about.join(", "), Paint::Dim);
+        }
+    }
+    table.render(style)
 }

@@ -3,7 +3,7 @@
 
 pub use crate::grid_cell::{CellNumber, GridCell};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GridHead {
     pub label: String,
     /// Unit of its values; may be empty.
@@ -14,11 +14,18 @@ pub struct GridHead {
     pub figures: bool,
     /// Whether its cells stay on one line.
     pub tight: bool,
+    /// What a terminal prints in place of the label: a head that the column shares with its neighbors, which may
+    /// be empty, and its own.
+    pub short: Option<(String, String)>,
+    /// Rank at which a terminal without room drops the column: highest first, 0 never.
+    pub spare: u8,
+    /// Whether a terminal leaves the column out at any width.
+    pub only_on_pages: bool,
 }
 
 impl GridHead {
     pub fn figures(label: &str, unit: &str) -> Self {
-        Self { label: label.into(), unit: unit.into(), explained: String::new(), figures: true, tight: false }
+        Self { label: label.into(), unit: unit.into(), figures: true, ..Self::default() }
     }
 
     pub fn text(label: &str) -> Self {
@@ -28,6 +35,24 @@ impl GridHead {
     /// A column of times and words, whose cells stay on one line.
     pub fn tight(label: &str) -> Self {
         Self { tight: true, ..Self::text(label) }
+    }
+
+    /// Sets what a terminal prints in place of the label: the head shared with neighbors, and the column's own.
+    #[must_use]
+    pub fn short(self, shared: &str, own: &str) -> Self {
+        Self { short: Some((shared.into(), own.into())), ..self }
+    }
+
+    /// Lets a terminal drop the column if there is no room: the highest `rank` first, the last of equals.
+    #[must_use]
+    pub fn spare(self, rank: u8) -> Self {
+        Self { spare: rank, ..self }
+    }
+
+    /// Leaves the column out of a terminal.
+    #[must_use]
+    pub fn only_on_pages(self) -> Self {
+        Self { only_on_pages: true, ..self }
     }
 
     /// Adds an explanation, which pages show.

@@ -37,7 +37,7 @@ pub struct GridCell {
     pub number: Option<CellNumber>,
     /// Anchor in the report to which it links; may be empty.
     pub link: String,
-    /// CSS tone of a run's state: good, foreign, warn, bad; empty for most cells.
+    /// CSS tone: good, foreign, warn or bad for a state, `total` for the name of a sum; empty for most cells.
     pub tone: &'static str,
 }
 

@@ -3,8 +3,6 @@
 use dyno_analyze::health::ExpectationResult;
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::style::{Paint, Style};
-use crate::table::{self, TextColumn, TextTable};
 
 /// The word for a result.
 fn word(answer: &ExpectationResult) -> &'static str {
@@ -21,25 +19,7 @@ fn measured_words(answer: &ExpectationResult) -> &str {
     }
 }
 
-/// The table for a terminal.
-pub fn health_table(answers: &[ExpectationResult], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("expected"),
-        TextColumn::text("measured"),
-        TextColumn::name(""),
-    ]);
-    for answer in answers {
-        let paint = if answer.met { Paint::Good } else { Paint::Bad };
-        table.row([
-            table::TextCell::from(answer.expected.as_str()),
-            table::TextCell::from(measured_words(answer)),
-            table::TextCell::painted(word(answer), paint),
-        ]);
-    }
-    table.render(style)
-}
-
-/// The table for a page.
+/// A row for each expectation.
 pub fn health_grid(answers: &[ExpectationResult]) -> Grid {
     let mut grid =
         Grid::new(vec![GridHead::text("expected"), GridHead::text("measured"), GridHead::tight("")]);

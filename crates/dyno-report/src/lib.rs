@@ -89,7 +89,7 @@ pub use export::{
 };
 pub use extra_counts::caveats;
 pub use figures::text_curves;
-pub use health::{health_grid, health_table};
+pub use health::health_grid;
 pub use import_table::import_table;
 pub use imported_metrics::imported_metrics_text;
 pub use intervals::{Differences, LoadProfilePer, interval_sections, load_grid, sections_grid};

@@ -7,7 +7,7 @@ use dyno_analyze::points::{MeasuredPoint, SESSIONS};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
+use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// A column: its metric, its name, and for a terminal the head that it shares with its neighbors and its own;
@@ -73,31 +73,20 @@ pub(crate) fn has_tables(points: &Points) -> bool {
 }
 
 impl RampTable {
-    /// The table for pages and files.
+    /// A row for each point.
     pub(crate) fn grid(&self, points: &Points) -> Grid {
-        let axes = axes(points).into_iter().map(|(head, unit)| GridHead::figures(&head, unit));
-        let figures = self.columns.iter().map(|(_, name, _, _, unit)| GridHead::figures(name, unit));
+        let axes = axes(points).into_iter().map(|(head, unit)| {
+            let own = head.rsplit_once('.').map_or(head.as_str(), |(_, own)| own);
+            GridHead::figures(&head, unit).short("", own)
+        });
+        let figures = self.columns.iter().map(|(metric, name, shared, own, unit)| {
+            GridHead::figures(name, unit).short(shared, own).spare(u8::from(*metric == WINDOW))
+        });
         let mut grid = Grid::new(axes.chain(figures).collect());
         for point in &points.points {
             grid.row(self.cells(points, point));
         }
         grid
-    }
-
-    /// The table for a terminal.
-    fn text(&self, points: &Points, style: &Style) -> String {
-        let axes = axes(points).into_iter().map(|(head, unit)| {
-            TextColumn::figures(head.rsplit_once('.').map_or(&head, |(_, own)| own), unit)
-        });
-        let figures = self.columns.iter().map(|(metric, _, group, head, unit)| {
-            let column = TextColumn::figures(head, unit).grouped_under(group);
-            if *metric == WINDOW { column.droppable() } else { column }
-        });
-        let mut table = TextTable::new(axes.chain(figures).collect());
-        for point in &points.points {
-            table.row(self.cells(points, point).iter().map(TextCell::from));
-        }
-        table.render(style)
     }
 
     fn cells(&self, points: &Points, point: &MeasuredPoint) -> Vec<GridCell> {
@@ -153,7 +142,7 @@ pub fn ramp_tables(points: &Points, style: &Style) -> String {
     let mut out = String::new();
     for table in &TABLES {
         out.push_str(&format!("\n{}\n", style.paint(Paint::Head, table.title)));
-        out.push_str(&table.text(points, style));
+        out.push_str(&TextTable::from(&table.grid(points)).render(style));
         for reason in table.reasons(points) {
             for line in wrap(&clean(&reason), style.columns(), REASON_LINES_MAX) {
                 out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));

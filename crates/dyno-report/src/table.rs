@@ -124,6 +124,7 @@ fn tone_paint(tone: &str) -> Option<Paint> {
         "warn" => Some(Paint::Warn),
         "bad" => Some(Paint::Bad),
         "foreign" => Some(Paint::Foreign),
+        "total" => Some(Paint::Head),
         _ => None,
     }
 }
@@ -142,11 +143,13 @@ pub struct TextTable {
 
 impl From<&GridHead> for TextColumn {
     fn from(head: &GridHead) -> Self {
-        match (head.figures, head.tight) {
-            (true, _) => Self::figures(&head.label, &head.unit),
-            (false, true) => Self::name(&head.label),
-            (false, false) => Self::text(&head.label),
-        }
+        let (shared, own) = head.short.as_ref().map_or(("", &head.label), |(shared, own)| (shared, own));
+        let column = match (head.figures, head.tight) {
+            (true, _) => Self::figures(own, &head.unit),
+            (false, true) => Self::name(own),
+            (false, false) => Self::text(own),
+        };
+        column.grouped_under(shared).spare(head.spare)
     }
 }
 
@@ -154,13 +157,8 @@ impl From<&Grid> for TextTable {
     /// Converts a grid without links and explanations; a row with a single cell is a title for those below
     /// it.
     fn from(grid: &Grid) -> Self {
-        let mut table = Self::new(grid.heads.iter().map(TextColumn::from).collect());
-        for (_, cells) in &grid.rows {
-            match cells.as_slice() {
-                [title] if grid.heads.len() > 1 => table.note(&title.text, Paint::Head),
-                cells => table.row(cells.iter().map(TextCell::from)),
-            }
-        }
+        let mut table = Self::of_heads(&grid.heads);
+        grid.rows.iter().for_each(|(_, cells)| table.grid_row(&grid.heads, cells));
         table
     }
 }
@@ -168,6 +166,22 @@ impl From<&Grid> for TextTable {
 impl TextTable {
     pub fn new(columns: Vec<TextColumn>) -> Self {
         Self { columns, lines: Vec::new() }
+    }
+
+    /// A table with the columns of a grid that a terminal shows.
+    pub fn of_heads(heads: &[GridHead]) -> Self {
+        Self::new(heads.iter().filter(|head| !head.only_on_pages).map(TextColumn::from).collect())
+    }
+
+    /// Adds a row of a grid with these heads; for a grid with notes between its rows.
+    pub fn grid_row(&mut self, heads: &[GridHead], cells: &[GridCell]) {
+        match cells {
+            [title] if heads.len() > 1 => self.note(&title.text, Paint::Head),
+            cells => {
+                let shown = cells.iter().zip(heads).filter(|(_, head)| !head.only_on_pages);
+                self.row(shown.map(|(cell, _)| TextCell::from(cell)));
+            }
+        }
     }
 
     /// Adds a row; missing cells are empty.

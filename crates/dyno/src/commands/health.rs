@@ -6,8 +6,9 @@ use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::health::{Expectation, ExpectationResult, of_suite};
 use dyno_campaign::{files, platforms};
+use dyno_report::health_grid;
 use dyno_report::html::{PageSection, pages};
-use dyno_report::{health_grid, health_table};
+use dyno_report::table::TextTable;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, Health};
@@ -34,7 +35,7 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
     let met = answers.iter().filter(|answer| answer.met).count();
     let line = format!("{met} of {} expectations are met by {}", answers.len(), conclusion.of);
     talk.json(&json!({ "suite": conclusion.of, "met": met == answers.len(), "answers": answers }))?;
-    talk.show(&health_table(&answers, &talk.style()))?;
+    talk.show(&TextTable::from(&health_grid(&answers)).render(&talk.style()))?;
     talk.show(&format!("{line}\n"))?;
     if let Some(path) = &args.output {
         let section = PageSection {
