@@ -9,7 +9,7 @@ use crate::chart::{
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::html::PageSection;
 use crate::style::{Paint, Style};
-use crate::table::{self, TextColumn, TextTable};
+use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// Shares from which a cell is a warning, and from which it is bad, %.
@@ -20,28 +20,42 @@ const COURSES_MAX: usize = 4;
 /// Maximum points of a line.
 const POINTS_MAX: usize = 360;
 
-const HEADS: [&str; 11] =
-    ["component", "unit", "used", "p95", "mean", "knee", "most", "peak %", "p95 %", "mean %", "reached in"];
+/// A row for each component.
+fn grid(capacity: &CapacityReport) -> Grid {
+    let figures = |head: &str| GridHead::figures(head, "");
+    let mut grid = Grid::new(vec![
+        GridHead::tight("component"),
+        GridHead::text("unit"),
+        figures("used")
+            .explained("at the peak: the busiest minute of a watch, or the mean over a report's interval"),
+        figures("p95")
+            .explained("95 % of single intervals are not above this; it may exceed the busiest minute"),
+        figures("mean"),
+        figures("knee").explained("the load from which more sessions add less throughput"),
+        figures("most").explained("the highest value measured; ≥ where the real maximum may be higher"),
+        figures("peak %").explained(
+            "share of the knee, or of the highest value where there is no knee; ≤ where the real limit may be higher",
+        ),
+        figures("p95 %"),
+        figures("mean %"),
+        GridHead::text("reached in").explained(
+            "days until peaks reach the knee, from the median daily slope, with its 95 % interval",
+        ),
+    ]);
+    capacity.rows.iter().for_each(|row| grid.row(cells(row)));
+    grid
+}
 
-const EXPLAINED: [&str; 11] = [
-    "",
-    "",
-    "at the peak: the busiest minute of a watch, or the mean over a report's interval",
-    "95 % of single intervals are not above this; it may exceed the busiest minute",
-    "",
-    "the load from which more sessions add less throughput",
-    "the highest value measured; ≥ where the real maximum may be higher",
-    "share of the knee, or of the highest value where there is no knee; ≤ where the real limit may be higher",
-    "",
-    "",
-    "days until peaks reach the knee, from the median daily slope, with its 95 % interval",
-];
-
-fn cells(row: &CapacityRow) -> [GridCell; 11] {
+fn cells(row: &CapacityRow) -> Vec<GridCell> {
     let share = row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
     let (at_least, at_most) = if row.is_sure() { ("", "") } else { ("≥", "≤") };
     let share_of = |pct: Option<f64>| GridCell::percent(pct).preceded_by(at_most);
-    [
+    let tone = match row.fullness() {
+        share if share >= BAD_PCT => "bad",
+        share if share >= WARN_PCT => "warn",
+        _ => "good",
+    };
+    vec![
         (&row.part).into(),
         (&row.unit).into(),
         GridCell::figure(row.used.peak),
@@ -49,7 +63,7 @@ fn cells(row: &CapacityRow) -> [GridCell; 11] {
         GridCell::figure(row.used.mean),
         GridCell::figure(row.ceiling.knee),
         GridCell::figure(row.ceiling.most).preceded_by(if row.ceiling.is_most { "" } else { at_least }),
-        share_of(Some(share.peak)),
+        share_of(Some(share.peak)).toned(tone),
         share_of(share.p95),
         share_of(Some(share.mean)),
         row.growth.words().into(),
@@ -61,25 +75,7 @@ fn cells(row: &CapacityRow) -> [GridCell; 11] {
 pub fn capacity_text(capacity: &CapacityReport, style: &Style) -> String {
     let mut out = String::new();
     if !capacity.rows.is_empty() {
-        let column = |(at, head): (usize, &&str)| match at {
-            0 => TextColumn::name(head),
-            1 | 10 => TextColumn::text(head),
-            _ => TextColumn::figures(head, ""),
-        };
-        let mut table = TextTable::new(HEADS.iter().enumerate().map(column).collect());
-        for row in &capacity.rows {
-            let paint = match row.fullness() {
-                share if share >= BAD_PCT => Paint::Bad,
-                share if share >= WARN_PCT => Paint::Warn,
-                _ => Paint::Good,
-            };
-            let cell = |(at, cell): (usize, &GridCell)| match at {
-                7 => table::TextCell::from(cell).in_paint(paint),
-                _ => table::TextCell::from(cell),
-            };
-            table.row(cells(row).iter().enumerate().map(cell));
-        }
-        out.push_str(&table.render(style));
+        out.push_str(&TextTable::from(&grid(capacity)).render(style));
     }
     for sentence in sides(capacity).into_iter().chain(note_lines(capacity)) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {
@@ -129,27 +125,13 @@ fn note_lines(capacity: &CapacityReport) -> Vec<String> {
 
 /// The parts of a page.
 pub fn capacity_sections(capacity: &CapacityReport) -> Vec<PageSection> {
-    let head = |(at, head): (usize, &&str)| {
-        let head = if matches!(at, 0 | 1 | 10) { GridHead::tight(head) } else { GridHead::figures(head, "") };
-        head.explained(EXPLAINED[at])
-    };
-    let mut grid = Grid::new(HEADS.iter().enumerate().map(head).collect());
-    for row in &capacity.rows {
-        let tone = match row.fullness() {
-            share if share >= BAD_PCT => "bad",
-            share if share >= WARN_PCT => "warn",
-            _ => "good",
-        };
-        let cell = |(at, cell): (usize, GridCell)| if at == 7 { cell.toned(tone) } else { cell };
-        grid.row(cells(row).into_iter().enumerate().map(cell).collect());
-    }
     let has_rows = !capacity.rows.is_empty();
     vec![
         PageSection {
             title: capacity.line.clone(),
             lines: sides(capacity),
             charts: has_rows.then(|| bars(capacity)).into_iter().collect(),
-            grids: if has_rows { vec![(String::new(), grid)] } else { Vec::new() },
+            grids: if has_rows { vec![(String::new(), grid(capacity))] } else { Vec::new() },
             ..PageSection::default()
         },
         PageSection {

@@ -10,7 +10,7 @@ use crate::text::{indent, wrap};
 const CAVEAT_LINES_MAX: usize = 4;
 
 /// A count: its column head, and how to read it.
-type ExtraCount = (&'static str, fn(&OpStats) -> u64);
+pub(crate) type ExtraCount = (&'static str, fn(&OpStats) -> u64);
 
 /// Retries and commits in doubt, if the run has any.
 pub(crate) fn extra_counts(record: &RunRecord) -> Vec<ExtraCount> {

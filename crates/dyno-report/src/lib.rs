@@ -15,6 +15,7 @@ pub mod by_target;
 mod calibration;
 mod capacity;
 pub mod chart;
+mod classes;
 mod compare_page;
 pub mod compare_table;
 pub mod conclusion;

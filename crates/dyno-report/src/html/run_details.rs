@@ -7,7 +7,6 @@ use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord
 use maud::{Markup, html};
 
 use crate::audit::{ORDER, audit_summary, check_label};
-use crate::extra_counts::extra_counts;
 use crate::figures::{anchor, timed};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::phases;
@@ -71,7 +70,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
         }
         @if !record.ops.is_empty() {
             h3 { "Operations" }
-            (table(&classes(record), "operations"))
+            (table(&crate::classes::classes_grid(record), "operations"))
         }
         @if let Some(grid) = concurrent::beside(record) {
             h3 { "Concurrent workloads" }
@@ -129,33 +128,6 @@ pub(super) fn imported(record: &RunRecord) -> Markup {
         (charts(&imported_metrics::charts(record)))
         @if let Some(grid) = imported_metrics::grid(record) { (table(&grid, imported_metrics::TITLE)) }
     }
-}
-
-fn classes(record: &RunRecord) -> Grid {
-    let times = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max"];
-    let mut heads = vec![
-        GridHead::text("class"),
-        GridHead::figures("count", ""),
-        GridHead::figures("errors", ""),
-        GridHead::figures("rate", "/s"),
-    ];
-    let extra = extra_counts(record);
-    heads.extend(extra.iter().map(|(head, _)| GridHead::figures(head, "").explained("in the window")));
-    heads.extend(times.map(|name| GridHead::figures(name, "").explained("of service time")));
-    let mut grid = Grid::new(heads);
-    for (name, ops) in record.by_class() {
-        let l: &Latency = &ops.service_us;
-        let mut cells = vec![
-            GridCell::text(name),
-            GridCell::count(ops.count),
-            GridCell::count(ops.errors),
-            GridCell::figure(ops.rate_per_s),
-        ];
-        cells.extend(extra.iter().map(|(_, of)| GridCell::count(of(ops))));
-        cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(GridCell::time_us));
-        grid.row(cells);
-    }
-    grid
 }
 
 fn band_grid(latency: &Latency) -> Option<(String, Grid)> {

@@ -85,7 +85,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             by_instance::instances_grid(record)
                 .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
-        ("operations", ops::classes(record, inner)),
+        ("operations", crate::classes::classes_text(record, inner)),
         (
             concurrent::TITLE,
             concurrent::beside(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
@@ -144,7 +144,11 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
     for (at, part) in record.parts().iter().enumerate() {
         let title = format!("target {}: {}", at + 1, clean(&part.targets[0].url));
         out.push_str(&format!("\n{}\n", style.paint(Paint::Head, &title)));
-        let sections = [ops::classes(part, inner), waits::waits(part, inner), platform::errors(part, inner)];
+        let sections = [
+            crate::classes::classes_text(part, inner),
+            waits::waits(part, inner),
+            platform::errors(part, inner),
+        ];
         sections.iter().for_each(|section| out.push_str(&indent(section)));
         out.push_str(&audit_full(&part.audit, style));
     }

@@ -1,0 +1,67 @@
+//! Operations by class with their percentiles.
+
+use dyno_record::{Latency, OpStats, RunRecord};
+
+use crate::extra_counts::{ExtraCount, extra_counts};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::style::{Paint, Style};
+use crate::table::TextTable;
+
+/// Characters of a count or rate before it is abbreviated.
+const FIGURE_MAX: usize = 11;
+
+fn heads(extra: &[ExtraCount]) -> Vec<GridHead> {
+    let mut heads = vec![
+        GridHead::text("class"),
+        GridHead::figures("count", ""),
+        GridHead::figures("errors", ""),
+        GridHead::figures("rate", "/s"),
+    ];
+    heads.extend(extra.iter().map(|(head, _)| GridHead::figures(head, "").explained("in the window")));
+    let time = |(name, spare)| GridHead::figures(name, "").explained("of service time").spare(spare);
+    let times = [("mean", 0), ("p50", 0), ("p90", 1), ("p95", 1), ("p99", 0), ("p99.9", 0), ("max", 0)];
+    heads.extend(times.map(time));
+    heads
+}
+
+/// The row of a class, and one with its response times if they differ from service times.
+fn rows(name: &str, ops: &OpStats, extra: &[ExtraCount]) -> Vec<Vec<GridCell>> {
+    let times = |l: &Latency| [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(GridCell::time_us);
+    let counts = [ops.count as f64, ops.errors as f64, ops.rate_per_s].into_iter();
+    let counts = counts.chain(extra.iter().map(|(_, of)| of(ops) as f64));
+    let counts = counts.map(|value| GridCell::within(value, FIGURE_MAX));
+    let mut rows = vec![[name.into()].into_iter().chain(counts).chain(times(&ops.service_us)).collect()];
+    if ops.response_us != ops.service_us {
+        let head = ["  response".into()].into_iter().chain((0..3 + extra.len()).map(|_| GridCell::default()));
+        rows.push(head.chain(times(&ops.response_us)).collect());
+    }
+    rows
+}
+
+/// The table of all classes.
+pub(crate) fn classes_grid(record: &RunRecord) -> Grid {
+    let extra = extra_counts(record);
+    let mut grid = Grid::new(heads(&extra));
+    for (name, ops) in record.by_class() {
+        rows(name, ops, &extra).into_iter().for_each(|cells| grid.row(cells));
+    }
+    grid
+}
+
+/// The table for a terminal, with notes on classes whose operations have no times of their own; empty without
+/// operations.
+pub(crate) fn classes_text(record: &RunRecord, style: &Style) -> String {
+    if record.ops.is_empty() {
+        return String::new();
+    }
+    let extra = extra_counts(record);
+    let heads = heads(&extra);
+    let mut table = TextTable::of_heads(&heads);
+    for (name, ops) in record.by_class() {
+        rows(name, ops, &extra).iter().for_each(|cells| table.grid_row(&heads, cells));
+        if let Some(untimed) = &ops.untimed {
+            table.note(&format!("not timed separately: {untimed}"), Paint::Dim);
+        }
+    }
+    table.render(style)
+}
