@@ -3,10 +3,8 @@
 use dyno_awr::timeline::{Flag, Timeline};
 use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::html::{PageSection, pages};
-use dyno_report::number::{ABSENT, optional};
 
-use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
-use super::{charts, words};
+use super::{charts, columns, words};
 
 /// Maximum items of each kind that correlate with DB time.
 const CLOSEST: usize = 15;
@@ -15,8 +13,8 @@ pub(super) fn page(timelines: &[Timeline], names: bool) -> String {
     let section = |timeline: &Timeline| {
         let grids = [
             ("What stands out", flags(timeline, names)),
-            ("Reports", Some(reports(timeline))),
-            ("What correlates with DB time", correlated(timeline, names)),
+            ("Reports", Some(columns::reports(timeline))),
+            ("What correlates with DB time", columns::correlated(timeline, CLOSEST, names)),
         ];
         PageSection {
             title: words::title(timeline),
@@ -59,12 +57,7 @@ fn flags(timeline: &Timeline, names: bool) -> Option<Grid> {
         for flag in flags {
             let words = words::words(flag);
             let description = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
-            grid.row(vec![
-                GridCell::text(&begin),
-                GridCell::text(&snaps),
-                tone(flag),
-                GridCell::text(description),
-            ]);
+            grid.row(vec![(&begin).into(), (&snaps).into(), tone(flag), description.into()]);
             let details = match flag {
                 Flag::Anomaly(anomaly) => words::describe_moved(anomaly, point, names),
                 Flag::Level(_) => {
@@ -81,8 +74,7 @@ fn flags(timeline: &Timeline, names: bool) -> Option<Grid> {
 /// Adds a row for each kind of item that changed.
 fn add_details(grid: &mut Grid, details: Vec<(&'static str, String)>) {
     for (what, moved) in details {
-        let words = format!("{what}: {moved}");
-        grid.row(vec![GridCell::text(""), GridCell::text(""), GridCell::text(""), GridCell::text(&words)]);
+        grid.row(vec!["".into(), "".into(), "".into(), format!("{what}: {moved}").into()]);
     }
 }
 
@@ -92,70 +84,5 @@ fn tone(flag: &Flag) -> GridCell {
         Flag::Level(_) => "foreign",
         _ => "warn",
     };
-    GridCell { tone, ..GridCell::text(words::word(flag)) }
-}
-
-fn reports(timeline: &Timeline) -> Grid {
-    let mut grid = Grid::new(vec![
-        GridHead::tight("begin"),
-        GridHead::tight("snapshots"),
-        GridHead::figures("active sessions", ""),
-        GridHead::figures("CPU", "%"),
-        GridHead::figures("DB time unaccounted", "%").explained(
-            "DB time that is neither CPU nor waits; below 0 if waits belong to calls whose time is counted \
-                later",
-        ),
-        GridHead::figures("read", "/s"),
-        GridHead::figures("write", "/s"),
-        GridHead::figures("read", "ms"),
-        GridHead::text("top event"),
-        GridHead::text("flags"),
-    ]);
-    for (point, flags) in &timeline.points {
-        let value = |measure: usize| GridCell::text(&optional(point.value(measure)));
-        let (begin, snaps) = words::place(point);
-        grid.row(vec![
-            GridCell::text(&begin),
-            GridCell::text(&snaps),
-            value(ACTIVE),
-            value(CPU),
-            value(UNACCOUNTED),
-            value(READS),
-            value(WRITES),
-            value(READ_MS),
-            GridCell::text(point.top_event.as_deref().unwrap_or(ABSENT)),
-            GridCell {
-                tone: "warn",
-                ..GridCell::text(&flags.iter().map(words::word).collect::<Vec<_>>().join(", "))
-            },
-        ]);
-    }
-    grid
-}
-
-fn correlated(timeline: &Timeline, names: bool) -> Option<Grid> {
-    let mut grid = Grid::new(vec![
-        GridHead::tight("kind"),
-        GridHead::text("name"),
-        GridHead::figures("of its rise", "%")
-            .explained("the share of each additional second of DB time, by least squares over all reports"),
-        GridHead::figures("all reports", "ρ")
-            .explained("Spearman's rank correlation with DB time over all reports"),
-        GridHead::figures("within levels", "ρ")
-            .explained("the same for the deviations of both from the middle of their level"),
-        GridHead::figures("reports", "").explained("reports that list it"),
-    ]);
-    for of in words::closest(timeline, CLOSEST) {
-        let within =
-            of.within.map_or_else(|| ABSENT.to_owned(), |within| words::signed_coefficient(within.rho));
-        grid.row(vec![
-            GridCell::text(of.thing.kind.plural()),
-            GridCell::text(&words::thing_name(&of.thing, names)),
-            GridCell::text(&words::explained_pct(of)),
-            GridCell::text(&words::signed_coefficient(of.over_all.rho)),
-            GridCell::text(&within),
-            GridCell::text(&of.reports.to_string()),
-        ]);
-    }
-    (!grid.rows.is_empty()).then_some(grid)
+    GridCell::text(words::word(flag)).toned(tone)
 }

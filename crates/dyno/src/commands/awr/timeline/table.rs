@@ -4,13 +4,14 @@ use dyno_awr::timeline::{Flag, MEASURES, Timeline};
 use dyno_report::Style;
 use dyno_report::bars::{bar, sparkline};
 use dyno_report::chart::terminal::text_chart;
-use dyno_report::number::{ABSENT, figure, optional};
+use dyno_report::grid::GridHead;
+use dyno_report::number::figure;
 use dyno_report::style::Paint;
-use dyno_report::table::{TextColumn, TextTable};
+use dyno_report::table::TextTable;
 use dyno_report::text::{clean, wrap};
 
-use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
-use super::{charts, words};
+use super::columns::{ACTIVE, UNACCOUNTED, UNACCOUNTED_MEANS};
+use super::{charts, columns, words};
 use crate::console::Console;
 
 /// Widths in characters: the bar of active sessions, the longest sparkline of a measure, and the text next to
@@ -36,7 +37,9 @@ pub(super) fn text(timeline: &Timeline, talk: &Console) -> String {
         text.push_str(&format!("\n{}\n", text_chart(chart, talk.glyphs(), &style)));
     }
     text.push_str(&reports(timeline, &style));
-    text.push_str(&correlated(timeline, &style));
+    if let Some(grid) = columns::correlated(timeline, CLOSEST, true) {
+        text.push_str(&format!("\n{}", TextTable::from(&grid).render(&style)));
+    }
     text
 }
 
@@ -57,34 +60,13 @@ fn sparklines(timeline: &Timeline, style: &Style) -> String {
 fn reports(timeline: &Timeline, style: &Style) -> String {
     let active = timeline.points.iter().filter_map(|(point, _)| point.value(ACTIVE));
     let largest = active.fold(0.0, f64::max);
-    let mut table = TextTable::new(vec![
-        TextColumn::text("begin"),
-        TextColumn::text("snapshots").spare(3),
-        TextColumn::figures("active", ""),
-        TextColumn::text("sessions").spare(2),
-        TextColumn::figures("CPU", "%"),
-        TextColumn::figures("unacc.", "%"),
-        TextColumn::figures("read", "/s"),
-        TextColumn::figures("write", "/s").spare(1),
-        TextColumn::figures("read", "ms"),
-        TextColumn::text("top event"),
-    ]);
-    for (at, (point, flags)) in timeline.points.iter().enumerate() {
-        let value = |measure: usize| point.value(measure);
-        let (begin, snaps) = words::place(point);
-        let share = value(ACTIVE).filter(|_| largest > 0.0).map_or(0.0, |active| active / largest);
-        table.row([
-            begin.into(),
-            snaps.into(),
-            optional(value(ACTIVE)).into(),
-            bar(share, BAR).into(),
-            optional(value(CPU)).into(),
-            optional(value(UNACCOUNTED)).into(),
-            optional(value(READS)).into(),
-            optional(value(WRITES)).into(),
-            optional(value(READ_MS)).into(),
-            point.top_event.as_deref().unwrap_or(ABSENT).into(),
-        ]);
+    let mut grid = columns::reports(timeline);
+    grid.heads.insert(3, GridHead::text("sessions").spare(2));
+    let mut table = TextTable::of_heads(&grid.heads);
+    for ((at, (point, flags)), (_, mut cells)) in timeline.points.iter().enumerate().zip(grid.rows) {
+        let share = point.value(ACTIVE).filter(|_| largest > 0.0).map_or(0.0, |active| active / largest);
+        cells.insert(3, bar(share, BAR).into());
+        table.grid_row(&grid.heads, &cells);
         for flag in flags {
             let paint = match flag {
                 Flag::Anomaly(_) => Paint::Bad,
@@ -106,10 +88,9 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
     }
     let mut text = table.render(style);
     if timeline.points.iter().any(|(point, _)| point.value(UNACCOUNTED).is_some()) {
-        let legend = "unacc.: DB time that is neither CPU nor waits; below 0 if waits belong to calls whose \
-            time is counted later";
+        let legend = format!("unacc.: {UNACCOUNTED_MEANS}");
         text.extend(
-            wrap(legend, style.columns(), LINES_MAX)
+            wrap(&legend, style.columns(), LINES_MAX)
                 .iter()
                 .map(|line| format!("{}\n", style.paint(Paint::Dim, line))),
         );
@@ -125,30 +106,4 @@ fn note(table: &mut TextTable, sentence: &str, indent: &str, paint: Paint, style
         let hang = if i > 0 { "  " } else { "" };
         table.note(&format!("{indent}{hang}{}", words::plain(line)), paint);
     }
-}
-
-fn correlated(timeline: &Timeline, style: &Style) -> String {
-    let closest = words::closest(timeline, CLOSEST);
-    if closest.is_empty() {
-        return String::new();
-    }
-    let mut table = TextTable::new(vec![
-        TextColumn::text("correlates with DB time"),
-        TextColumn::text("name"),
-        TextColumn::figures("of its rise", "%"),
-        TextColumn::figures("all reports", "ρ"),
-        TextColumn::figures("within levels", "ρ"),
-    ]);
-    for of in closest {
-        let within =
-            of.within.map_or_else(|| ABSENT.to_owned(), |within| words::signed_coefficient(within.rho));
-        table.row([
-            of.thing.kind.plural().into(),
-            words::thing_name(&of.thing, true).into(),
-            words::explained_pct(of).into(),
-            words::signed_coefficient(of.over_all.rho).into(),
-            within.into(),
-        ]);
-    }
-    format!("\n{}", table.render(style))
 }

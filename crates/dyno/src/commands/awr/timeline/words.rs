@@ -225,11 +225,6 @@ pub(super) fn causes(causes: &[AwrRateDeviation], names: bool) -> Vec<(&'static 
     AwrRateKind::ALL.into_iter().filter_map(of_kind).collect()
 }
 
-/// Share of the rise of DB time that a time explains; absent for counts.
-pub(super) fn explained_pct(correlation: &Correlated) -> String {
-    if correlation.thing.kind.is_time() { fixed(100.0 * correlation.slope, 0) } else { ABSENT.to_owned() }
-}
-
 /// Why a statement can have more time than the interval.
 fn explain_excess_time(anomaly: &Anomaly, point: &AwrTimelinePoint) -> Option<String> {
     let statement = anomaly.moved.iter().find(|moved| moved.subject.kind == AwrRateKind::Statement)?;
