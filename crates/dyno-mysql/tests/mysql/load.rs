@@ -46,9 +46,10 @@ fn leaf_pages(server: &MySql, table: &str) -> u64 {
 fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
     on_each_server(|server| {
         let target = target_at(&server.url());
-        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
         let spec_a = spec(2, 2000, 300);
-        let report = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
         assert!(!report.already);
         assert_eq!(report.rows_written, 2 * 2300);
         let tables: Vec<_> = report.tables.iter().map(|facts| (facts.table.as_str(), facts.rows)).collect();
@@ -69,20 +70,22 @@ fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
         let near = "SELECT COUNT(*) FROM dyno_rows_1 a JOIN dyno_rows_1 b ON b.custid = a.custid + 1 \
                     WHERE ABS(CAST(a.id AS SIGNED) - CAST(b.id AS SIGNED)) <= 20";
         assert!(query_number(server, near) < 60);
-        target.spot_check(&spec_a, 1).unwrap();
+        target.block_data().unwrap().spot_check(&spec_a, 1).unwrap();
 
-        let again = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        let again =
+            target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
         assert!(again.already && again.rows_written == 0);
         assert_eq!(again.tables, report.tables);
 
         let spec_b = spec(1, 700, 0);
-        let refused = target.load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
+        let refused =
+            target.block_data().unwrap().load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Data);
         assert!(refused.hint.contains("--replace"), "{}", refused.hint);
         let replace = LoadOptions { replace: true, ..options(2) };
-        target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
         assert_eq!(query_number(server, "SELECT COUNT(custid) FROM dyno_rows_1"), 700);
-        match target.survey().unwrap() {
+        match target.block_data().unwrap().survey().unwrap() {
             DataState::Loaded { spec, tables, .. } => assert!(spec == spec_b && tables.len() == 1),
             other => panic!("{other:?}"),
         }
@@ -123,7 +126,11 @@ fn parallel_load_of_one_table_adds_no_extra_pages() {
         let replace = LoadOptions { replace: true, ..options(4) };
         // One row more or less on one product each.
         for rows in [10_000, if server.is_mariadb() { 10_001 } else { 9_999 }] {
-            let report = target.load(&spec(1, rows, 0), &replace, &Silent, &Cancel::default()).unwrap();
+            let report = target
+                .block_data()
+                .unwrap()
+                .load(&spec(1, rows, 0), &replace, &Silent, &Cancel::default())
+                .unwrap();
             let facts = &report.tables[0];
             assert!(facts.blocks <= rows + 8, "{facts:?}");
         }
@@ -134,11 +141,11 @@ fn parallel_load_of_one_table_adds_no_extra_pages() {
 /// than rows.
 fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
     let target = target_at(&server.url());
-    let report = target.load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    let report = target.block_data().unwrap().load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
     for facts in &report.tables {
         assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
     }
-    target.spot_check(spec, 7).unwrap();
+    target.block_data().unwrap().spot_check(spec, 7).unwrap();
     // The row's own columns are in its page: nothing is stored off-page.
     let size = "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'dyno_rows_1' \
                 AND index_name = 'PRIMARY' AND stat_name = 'size'";
@@ -153,12 +160,16 @@ fn stopped_load_resumes_where_it_stopped() {
         let spec = spec(1, 9_000, 0);
         let cancel = Cancel::default();
         let stop = AfterFirstChunk::first_chunk(|| cancel.cancel());
-        let error = target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
+        let error = target.block_data().unwrap().load(&spec, &options(1), &stop, &cancel).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
-        let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
+        let DataState::Partial { spec: begun, rows, .. } = target.block_data().unwrap().survey().unwrap()
+        else {
+            panic!()
+        };
         assert_eq!(begun, spec);
         assert!((1..9_000).contains(&rows), "{rows}");
-        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(report.rows_written, 9_000 - rows);
         assert!(report.tables[0].blocks <= 9_000 + 4, "{:?}", report.tables);
     });
@@ -171,15 +182,17 @@ fn load_resumes_exactly_after_server_kill() {
         let target = target_at(&server.lock().unwrap().url());
         let spec = spec(1, 10_000, 500);
         let kill = AfterFirstChunk::first_chunk(|| server.lock().unwrap().kill9());
-        let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
+        let error =
+            target.block_data().unwrap().load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
-        assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
+        assert_eq!(target.block_data().unwrap().survey().unwrap_err().kind, TargetErrorKind::Unreachable);
         server.lock().unwrap().restart();
-        let DataState::Partial { rows: noted, .. } = target.survey().unwrap() else {
+        let DataState::Partial { rows: noted, .. } = target.block_data().unwrap().survey().unwrap() else {
             panic!("its commits are durable")
         };
         assert!(noted > 0);
-        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        let report =
+            target.block_data().unwrap().load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(report.rows_written, spec.total_rows() - noted);
         assert_eq!(report.tables.iter().map(|facts| facts.rows).sum::<u64>(), spec.total_rows());
     }
@@ -189,15 +202,20 @@ fn load_resumes_exactly_after_server_kill() {
 fn drop_removes_only_objects_dyno_created() {
     on_each_server(|server| {
         let target = target_at(&server.url());
-        target.load(&spec(1, 300, 20), &options(1), &Silent, &Cancel::default()).unwrap();
+        target
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 300, 20), &options(1), &Silent, &Cancel::default())
+            .unwrap();
         server.sql(
             "CREATE TABLE dyno_mine (a int); CREATE TABLE mine LIKE dyno_rows_1; DROP TABLE dyno_scan_1; \
                     CREATE TABLE dyno_scan_1 (a int)",
         );
-        let foreign: Vec<String> = target.foreign().unwrap().into_iter().map(|item| item.name).collect();
+        let foreign: Vec<String> =
+            target.block_data().unwrap().foreign().unwrap().into_iter().map(|item| item.name).collect();
         assert_eq!(foreign, ["bench.dyno_mine", "bench.dyno_scan_1"]);
-        let listed = target.inventory().unwrap();
-        let removed = target.drop_all().unwrap();
+        let listed = target.block_data().unwrap().inventory().unwrap();
+        let removed = target.block_data().unwrap().drop_all().unwrap();
         assert_eq!(listed, removed);
         // Four metadata tables, one table of rows, ten procedures.
         assert_eq!(removed.len(), 15, "{removed:?}");
@@ -206,7 +224,7 @@ fn drop_removes_only_objects_dyno_created() {
             server.sql("SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'bench'"),
             "0"
         );
-        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
     });
 }
 
@@ -215,10 +233,10 @@ fn changed_data_is_found_before_a_run() {
     on_each_server(|server| {
         let target = target_at(&server.url());
         let spec = spec(1, 60, 60);
-        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        target.block_data().unwrap().load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let spoiled = |sql: &str, undo: &str, says: &str| {
             server.sql(sql);
-            let error = target.spot_check(&spec, 3).expect_err(sql);
+            let error = target.block_data().unwrap().spot_check(&spec, 3).expect_err(sql);
             assert_eq!(error.kind, TargetErrorKind::Data);
             assert!(error.message.contains(says), "{sql}: {error}");
             server.sql(undo);
@@ -247,15 +265,23 @@ fn load_error_names_missing_user_privileges() {
     on_each_server_with(&[], |server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'");
         let little = target_at(&server.url_of("little", "bench"));
-        let error = little.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        let error = little
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege, "{error}");
         assert!(error.hint.contains("CREATE ROUTINE") && error.hint.contains("'little'"), "{}", error.hint);
         // Enough for everything, without PROCESS and without the statistics tables.
         let grant = "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, \
                      EXECUTE ON bench.* TO little@'127.0.0.1'";
         server.sql(grant);
-        let report = little.load(&spec(1, 2000, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        let report = little
+            .block_data()
+            .unwrap()
+            .load(&spec(1, 2000, 0), &options(1), &Silent, &Cancel::default())
+            .unwrap();
         assert!(report.tables[0].blocks >= 2000 && report.tables[0].blocks < 2400, "{:?}", report.tables);
-        assert_eq!(little.drop_all().unwrap().len(), 15);
+        assert_eq!(little.block_data().unwrap().drop_all().unwrap().len(), 15);
     });
 }
