@@ -137,8 +137,11 @@ fn is_unstated(answer: &CurveSummary) -> bool {
 }
 
 /// The bottleneck with its evidence. What lowers the confidence is stated with the confidence.
+/// The text after the word "bottleneck", which does not repeat it.
 fn bottleneck(answer: &CurveSummary) -> String {
-    if is_unstated(answer) { NOT_STATED.to_owned() } else { answer.limit.sentence.clone() }
+    let sentence = &answer.limit.sentence;
+    let text = if is_unstated(answer) { NOT_STATED } else { sentence };
+    text.strip_prefix("the bottleneck is ").unwrap_or(text).to_owned()
 }
 
 /// The bottleneck with its evidence and what lowers the confidence. For imported figures only what is known.
@@ -354,6 +357,14 @@ mod tests {
                 assert_eq!(text.matches(&format!("\n  {word} ")).count(), 1, "{word}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn unknown_bottleneck_is_named_once() {
+        let mut answers = CurveSummaries::of_run(&run("a", 4, 20));
+        answers.curves[0].limit.sentence = "the bottleneck is unknown: waits are unknown".to_owned();
+        let text = answer_text(&answers, &Style { width: 100, color: false });
+        assert!(text.contains("\n  bottleneck  unknown: waits are unknown\n"), "{text}");
     }
 
     #[test]

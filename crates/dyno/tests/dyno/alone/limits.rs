@@ -37,7 +37,7 @@ fn limit(desk: &TestEnv) -> String {
     let shown = desk.dyno(&["show", "last"]);
     let text: Vec<&str> = shown.out.split_whitespace().collect();
     let text = text.join(" ");
-    let at = text.find("limited by ").or_else(|| text.find("the bottleneck is unknown"));
+    let at = text.find("limited by ").or_else(|| text.find("bottleneck unknown"));
     let at = at.unwrap_or_else(|| panic!("no limit in {shown:#?}"));
     let end = text[at..].find(" between snapshots").map_or(text.len(), |end| at + end);
     text[at..end].to_owned()
@@ -228,7 +228,7 @@ fn round_trips_are_named_as_limit_and_unsampled_limit_is_unknown() {
     if is_starved(&desk) {
         return dyno_testbed::skip_unsupported("what nobody can know", "others keep the processors busy");
     }
-    assert!(unseen.starts_with("the bottleneck is unknown: "), "{unseen}");
+    assert!(unseen.starts_with("bottleneck unknown: "), "{unseen}");
     // A configured rate needs no samples.
     let rate = ["--set", "workload.rate=20/s"];
     assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &few, &rate].concat())));
