@@ -1,4 +1,4 @@
--- As in suite/server: a function with a degree of parallelism of its own.
+-- As in suite/server: a function with its own degree of parallelism.
 CREATE FUNCTION suite_star_parallel_2(lowest integer) RETURNS TABLE (most numeric) LANGUAGE plpgsql
   SET max_parallel_workers_per_gather = 1 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET min_parallel_table_scan_size = 0 AS $$
 BEGIN

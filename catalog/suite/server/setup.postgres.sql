@@ -1,5 +1,5 @@
--- The degree of parallelism is a setting: these functions have one of their own. Of the ways in which a function can run a query
--- RETURN QUERY is the one that PostgreSQL (from 14 on) does in parallel.
+-- The degree of parallelism is a setting, and these functions have their own. Of the ways in which a function can run a query,
+-- only RETURN QUERY runs in parallel (PostgreSQL 14 and later).
 CREATE FUNCTION suite_server_scan_2(lowest integer) RETURNS TABLE (total bigint) LANGUAGE plpgsql
   SET max_parallel_workers_per_gather = 1 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET min_parallel_table_scan_size = 0 AS $$
 BEGIN

@@ -1,1 +1,1 @@
--- Nothing: an integer key gives new rows the next number by itself.
+-- Nothing to do: an integer key numbers new rows itself.

@@ -1,1 +1,1 @@
--- Nothing: what belongs to a table goes with it.
+-- Nothing to do: a table takes its objects with it.

@@ -1,4 +1,4 @@
--- The statements of sysbench's oltp_read_write, each behind the name that steps run it by.
+-- The statements of sysbench's oltp_read_write, each after the name by which steps run it.
 
 -- name: point
 SELECT c FROM oltp_rows WHERE id = :id;

@@ -32,7 +32,7 @@ UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1,
 WHERE c_w_id = :at_w_id AND c_d_id = :district
 AND c_id = (SELECT o_c_id FROM orders WHERE o_w_id = :at_w_id AND o_d_id = :district AND o_id = :o_id);
 -- name: oldest_request
--- Where another session has it this one goes without.
+-- If another session holds it, this one skips it.
 SELECT q_id, q_w_id, q_carrier_id FROM delivery_queue WHERE q_id = (SELECT MIN(q_id) FROM delivery_queue) FOR UPDATE SKIP LOCKED;
 -- name: request_done
 DELETE FROM delivery_queue WHERE q_id = :q_id;

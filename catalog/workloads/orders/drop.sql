@@ -1,1 +1,1 @@
--- Nothing but the tables.
+-- Dropping the tables is enough.

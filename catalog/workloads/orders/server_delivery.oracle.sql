@@ -1,7 +1,7 @@
 -- name: all
 CALL orders_delivery(:at_w_id, :at_carrier_id);
 -- name: oldest_request
--- Where another session has it this one goes without.
+-- If another session holds it, this one skips it.
 SELECT q_id, q_w_id, q_carrier_id FROM delivery_queue WHERE q_id = (SELECT MIN(q_id) FROM delivery_queue) FOR UPDATE SKIP LOCKED;
 -- name: request_done
 DELETE FROM delivery_queue WHERE q_id = :q_id;

@@ -1,4 +1,4 @@
--- One procedure for each transaction, for drive=server. What a caller has to know is the row that it returns.
+-- One procedure for each transaction, for drive=server. The row that it returns is the result.
 DROP PROCEDURE IF EXISTS orders_new_order;
 DROP PROCEDURE IF EXISTS orders_payment;
 DROP PROCEDURE IF EXISTS orders_order_status;
@@ -22,7 +22,7 @@ BEGIN
     DECLARE credit CHAR(2);
     SELECT c_discount, c_last, c_credit, w_tax INTO discount, last_name, credit, w FROM customer JOIN warehouse ON w_id = c_w_id
         WHERE c_w_id = p_w AND c_d_id = p_d AND c_id = p_c;
-    -- All lines at once; a row of stock is taken from once by a statement, so what an order names twice is left for the loop.
+    -- All lines at once. A statement changes a row of stock only once, so the loop handles items that an order names twice.
     UPDATE stock SET s_ytd = s_ytd + (@taken := CASE
             WHEN s_w_id = p_supply_1 AND s_i_id = p_item_1 THEN p_quantity_1 WHEN s_w_id = p_supply_2 AND s_i_id = p_item_2 THEN p_quantity_2 WHEN s_w_id = p_supply_3 AND s_i_id = p_item_3 THEN p_quantity_3
             WHEN s_w_id = p_supply_4 AND s_i_id = p_item_4 THEN p_quantity_4 WHEN s_w_id = p_supply_5 AND s_i_id = p_item_5 THEN p_quantity_5 WHEN s_w_id = p_supply_6 AND s_i_id = p_item_6 THEN p_quantity_6
@@ -52,7 +52,7 @@ BEGIN
                 WHEN p_item_11 THEN p_supply_11 WHEN p_item_12 THEN p_supply_12 WHEN p_item_13 THEN p_supply_13 WHEN p_item_14 THEN p_supply_14 WHEN p_item_15 THEN p_supply_15 END
         WHERE i_id IN (p_item_1, p_item_2, p_item_3, p_item_4, p_item_5, p_item_6, p_item_7, p_item_8, p_item_9, p_item_10, p_item_11, p_item_12, p_item_13, p_item_14, p_item_15);
     SET added = ROW_COUNT(), line = 2;
-    -- An item that is not there, or one that the order names twice.
+    -- An item that does not exist, or that the order names twice.
     WHILE added < p_lines AND is_done = 1 DO
         SET item_now = ELT(line, p_item_1, p_item_2, p_item_3, p_item_4, p_item_5, p_item_6, p_item_7, p_item_8, p_item_9, p_item_10, p_item_11, p_item_12, p_item_13, p_item_14, p_item_15),
             supply_now = ELT(line, p_supply_1, p_supply_2, p_supply_3, p_supply_4, p_supply_5, p_supply_6, p_supply_7, p_supply_8, p_supply_9, p_supply_10, p_supply_11, p_supply_12, p_supply_13, p_supply_14, p_supply_15),
@@ -94,7 +94,7 @@ BEGIN
         UPDATE customer SET c_balance = c_balance - p_paid, c_ytd_payment = c_ytd_payment + p_paid, c_payment_cnt = c_payment_cnt + 1
             WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = whose;
     END IF;
-    -- All payments of a warehouse want these rows: the later they are locked, the shorter.
+    -- All payments of a warehouse need these rows: lock them late, hold them briefly.
     UPDATE district SET d_ytd = d_ytd + p_paid WHERE d_w_id = p_w AND d_id = p_d;
     UPDATE warehouse SET w_ytd = w_ytd + p_paid WHERE w_id = p_w;
     SELECT w_name, d_name INTO warehouse_name, district_name FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id = p_w AND d_id = p_d;

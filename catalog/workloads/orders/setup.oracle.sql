@@ -1,4 +1,4 @@
--- One procedure for each transaction, for drive=server. What a caller has to know is their last parameter.
+-- One procedure for each transaction, for drive=server. The last parameter returns the result.
 CREATE OR REPLACE PROCEDURE orders_new_order(p_w IN NUMBER, p_d IN NUMBER, p_c IN NUMBER, p_lines IN NUMBER, p_local IN NUMBER,
     p_items IN VARCHAR2, p_supplies IN VARCHAR2, p_quantities IN VARCHAR2, p_done OUT NUMBER) IS
     TYPE numbers IS TABLE OF NUMBER INDEX BY PLS_INTEGER;
@@ -79,7 +79,7 @@ CREATE OR REPLACE PROCEDURE orders_delivery(p_w IN NUMBER, p_carrier IN NUMBER, 
 BEGIN
     p_skipped := 0;
     FOR district_number IN 1 .. 10 LOOP
-        -- Where another session has delivered it meanwhile, the oldest is looked for again.
+        -- If another session has delivered it in the meantime, search for the oldest again.
         LOOP
             SELECT MIN(no_o_id) INTO o FROM new_order WHERE no_w_id = p_w AND no_d_id = district_number;
             EXIT WHEN o IS NULL;

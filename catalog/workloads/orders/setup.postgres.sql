@@ -1,4 +1,4 @@
--- One procedure for each transaction, for drive=server. What a caller has to know comes back in the last parameters.
+-- One procedure for each transaction, for drive=server. The last parameters return the result.
 CREATE OR REPLACE PROCEDURE orders_new_order(p_w bigint, p_d bigint, p_c bigint, p_lines bigint, p_local bigint,
     p_items text, p_supplies text, p_quantities text, INOUT p_done bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,7 +15,7 @@ BEGIN
     INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
         VALUES (o, p_d, p_w, p_c, CURRENT_TIMESTAMP, p_lines, p_local);
     INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (o, p_d, p_w);
-    -- All lines at once; a row of stock is taken from once by a statement, so what an order names twice is left for the loop.
+    -- All lines at once. A statement changes a row of stock only once, so the loop handles items that an order names twice.
     WITH line AS (
         SELECT * FROM UNNEST(items, supplies, quantities) WITH ORDINALITY AS l(wanted, supply, quantity, place) LIMIT p_lines
     ), taken AS (

@@ -1,1 +1,1 @@
--- Procedures are made where the engine has them: files beside this one.
+-- Files beside this one create the procedures if the engine has them.

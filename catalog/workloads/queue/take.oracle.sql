@@ -1,4 +1,4 @@
--- The oldest job; where another session has it this one goes without.
+-- The oldest job; if another session holds it, this one skips it.
 -- name: oldest
 SELECT id, payload FROM queue_jobs WHERE id = (SELECT MIN(id) FROM queue_jobs) FOR UPDATE SKIP LOCKED;
 -- name: remove

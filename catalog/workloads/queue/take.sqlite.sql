@@ -1,4 +1,4 @@
--- The oldest job; transactions that write are one after the other, so no other session has it.
+-- The oldest job; writing transactions run one at a time, so no other session holds it.
 -- name: oldest
 SELECT id, payload FROM queue_jobs ORDER BY id LIMIT 1;
 -- name: remove
