@@ -193,7 +193,10 @@ impl Target for MySqlTarget {
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(MySqlSession::open(&self.server_config()?, setup, self.sessions.clone())?))
+        // Whoever runs sessions has identified the server. Asking now would add transactions.
+        let mut config = self.config.clone();
+        config.only_sql = self.product.is_only_sql();
+        Ok(Box::new(MySqlSession::open(&config, setup, self.sessions.clone())?))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {

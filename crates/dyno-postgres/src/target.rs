@@ -227,7 +227,8 @@ impl Target for PostgresTarget {
             Some(pool) => PostgresSession::open_through(pool, setup, &self.inferred)?,
             None => {
                 let mut config = self.config.clone();
-                config.only_sql = self.only_sql()?.is_some();
+                // Whoever runs sessions has identified the server. Asking now would add transactions.
+                config.only_sql = self.product.is_only_sql();
                 PostgresSession::open(&config, setup, &self.inferred)?
             }
         }))
