@@ -149,8 +149,19 @@ impl RecognizedProduct {
 
     /// Whether the product is known by now, and only protocol and SQL are compatible.
     pub fn is_only_sql(&self) -> bool {
-        let known = self.0.get().and_then(Option::as_ref);
-        known.is_some_and(|(_, profile)| profile.only_sql_because().is_some())
+        self.require_server("").is_err()
+    }
+
+    /// Refuses `what` if the product is known by now, and only protocol and SQL are compatible. It asks nothing:
+    /// sessions open while counters are compared, and their target was identified before.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`] with the product and the reason.
+    pub fn require_server(&self, what: &str) -> Result<(), TargetError> {
+        match self.0.get() {
+            Some(Some((_, profile))) if profile.only_sql_because().is_some() => Err(profile.refuse(what)),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -79,11 +79,6 @@ impl MySqlTarget {
         Ok(config)
     }
 
-    /// Refuses `what` if the server has only MySQL's protocol and SQL.
-    fn require_mysql(&self, what: &str) -> Result<(), TargetError> {
-        self.only_sql()?.map_or(Ok(()), |(_, profile)| Err(profile.refuse(what)))
-    }
-
     /// Opens a connection for one question and returns the answer.
     fn ask<T>(
         &self,
@@ -167,7 +162,7 @@ impl Target for MySqlTarget {
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.require_mysql("reading its statements")?;
+        self.product.require_server("reading its statements")?;
         self.ask(|connection| executed_statements::seen(connection, request))
     }
 
@@ -216,12 +211,12 @@ impl Target for MySqlTarget {
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        self.require_mysql("sampling waits")?;
+        self.product.require_server("sampling waits")?;
         Ok(Box::new(sampler::MySqlSampler::open(&self.config, self.sessions.clone())?))
     }
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
-        self.require_mysql("watching it")?;
+        self.product.require_server("watching it")?;
         let no_data = DataSpec::none(Bytes(0));
         let observer = self.observer(&no_data)?;
         let sampler = sampler::MySqlSampler::open_for_all(&self.config, self.sessions.clone());
@@ -270,7 +265,7 @@ impl Target for MySqlTarget {
     }
 
     fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
-        self.require_mysql("test data of one row per block")?;
+        self.product.require_server("test data of one row per block")?;
         Ok(self)
     }
 
@@ -279,7 +274,7 @@ impl Target for MySqlTarget {
     }
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
-        self.require_mysql("a proof of durability")?;
+        self.product.require_server("a proof of durability")?;
         Ok(self)
     }
 }

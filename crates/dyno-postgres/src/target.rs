@@ -93,11 +93,6 @@ impl PostgresTarget {
         Ok(self.profile()?.filter(|(_, profile)| profile.only_sql_because().is_some()))
     }
 
-    /// Refuses `what` if the server has only PostgreSQL's protocol and SQL.
-    fn require_postgres(&self, what: &str) -> Result<(), TargetError> {
-        self.only_sql()?.map_or(Ok(()), |(_, profile)| Err(profile.refuse(what)))
-    }
-
     /// A connection for a script, without time limits where the server has PostgreSQL's.
     fn script_connection(&self) -> Result<PostgresConnection, TargetError> {
         match self.only_sql()? {
@@ -196,7 +191,7 @@ impl Target for PostgresTarget {
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.require_postgres("reading its statements")?;
+        self.product.require_server("reading its statements")?;
         self.ask(|connection| executed_statements::seen(connection, request))
     }
 
@@ -252,12 +247,12 @@ impl Target for PostgresTarget {
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        self.require_postgres("sampling waits")?;
+        self.product.require_server("sampling waits")?;
         Ok(Box::new(sampler::PostgresSampler::open(&self.config)?))
     }
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
-        self.require_postgres("watching it")?;
+        self.product.require_server("watching it")?;
         let profile = self.profile()?.map(|(_, profile)| profile);
         let observer = counters::PostgresObserver::open(
             &self.config,
@@ -306,7 +301,7 @@ impl Target for PostgresTarget {
     }
 
     fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
-        self.require_postgres("test data of one row per block")?;
+        self.product.require_server("test data of one row per block")?;
         Ok(self)
     }
 
@@ -315,7 +310,7 @@ impl Target for PostgresTarget {
     }
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
-        self.require_postgres("a proof of durability")?;
+        self.product.require_server("a proof of durability")?;
         Ok(self)
     }
 }
