@@ -36,10 +36,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Number of output lines of a job that are returned.
 const TALK: usize = 40;
 
-pub(crate) async fn openapi() -> Json<Value> {
-    Json(super::openapi::document())
-}
-
 pub(crate) async fn runs(shared: SharedServeState, Query(wanted): Query<CardFilterQuery>) -> ApiReply<Cards> {
     Ok(Json(shared.read(move |state, repository| cards::cards(state, repository, &wanted)).await?))
 }

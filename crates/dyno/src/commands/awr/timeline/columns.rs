@@ -4,15 +4,8 @@ use dyno_awr::timeline::Timeline;
 use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 
+use super::measures::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
 use super::words;
-
-/// Indices in [`dyno_awr::timeline::MEASURES`] of the figures in tables.
-pub(super) const ACTIVE: usize = 0;
-pub(super) const CPU: usize = 1;
-pub(super) const UNACCOUNTED: usize = 2;
-pub(super) const READS: usize = 4;
-pub(super) const WRITES: usize = 5;
-pub(super) const READ_MS: usize = 8;
 
 /// What the share of unaccounted DB time means.
 pub(super) const UNACCOUNTED_MEANS: &str = "DB time that is neither CPU nor waits; below 0 if waits belong to \

@@ -4,6 +4,7 @@ mod charts;
 mod clock;
 mod columns;
 mod json;
+mod measures;
 mod page;
 mod stacks;
 mod table;

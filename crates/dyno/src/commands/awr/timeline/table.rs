@@ -10,7 +10,8 @@ use dyno_report::style::Paint;
 use dyno_report::table::TextTable;
 use dyno_report::text::{clean, wrap};
 
-use super::columns::{ACTIVE, UNACCOUNTED, UNACCOUNTED_MEANS};
+use super::columns::UNACCOUNTED_MEANS;
+use super::measures::{ACTIVE, UNACCOUNTED};
 use super::{charts, columns, words};
 use crate::console::Console;
 

@@ -177,7 +177,7 @@ pub(super) fn describe_moved(
             }
             AwrRateKind::Event
                 if anomaly.is_compared
-                    && anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) =>
+                    && anomaly.figures.iter().any(|figure| figure.measure == super::measures::ACTIVE) =>
             {
                 lines.push((what.plural(), "none changed".to_owned()));
             }
