@@ -188,7 +188,7 @@ impl Target for MySqlTarget {
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        // Whoever runs sessions has identified the server. Asking now would add transactions.
+        // The server is identified before sessions open. Asking now would add transactions.
         let mut config = self.config.clone();
         config.only_sql = self.product.is_only_sql();
         Ok(Box::new(MySqlSession::open(&config, setup, self.sessions.clone())?))

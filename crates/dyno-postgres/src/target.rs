@@ -222,7 +222,7 @@ impl Target for PostgresTarget {
             Some(pool) => PostgresSession::open_through(pool, setup, &self.inferred)?,
             None => {
                 let mut config = self.config.clone();
-                // Whoever runs sessions has identified the server. Asking now would add transactions.
+                // The server is identified before sessions open. Asking now would add transactions.
                 config.only_sql = self.product.is_only_sql();
                 PostgresSession::open(&config, setup, &self.inferred)?
             }
