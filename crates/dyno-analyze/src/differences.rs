@@ -67,6 +67,14 @@ pub struct ConfigDifference {
     pub b: Vec<String>,
 }
 
+impl ConfigDifference {
+    /// The change in words: `shared_buffers 128MB → 1GB`.
+    pub fn change_words(&self) -> String {
+        let values = |values: &[String]| if values.is_empty() { "–".to_owned() } else { values.join(", ") };
+        format!("{} {} → {}", self.name, values(&self.a), values(&self.b))
+    }
+}
+
 /// Host facts that differ at any two moments, or identify an instance without describing it.
 const NOISE: [&str; 4] = ["boot_id", "huge_pages.free", "sysctl.fs.aio-nr", "kernel.version"];
 

@@ -98,7 +98,13 @@ fn block(answer: &CurveSummary, style: &Style) -> String {
 /// The text after each of the five words.
 fn answer_texts(answer: &CurveSummary) -> [String; 5] {
     [
-        format!("{}{} with {}", least(answer), value(answer), place(&answer.capacity)),
+        format!(
+            "{}{} with {}{}",
+            least(answer),
+            value(answer),
+            place(&answer.capacity),
+            answer.within_words()
+        ),
         match &answer.bend {
             Some(bend) => format!("at {}, with {}", place(bend), phrase(&answer.measure, bend.value)),
             None => answer.no_bend().to_owned(),
@@ -288,7 +294,8 @@ pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
     let named = answers.curves.iter().any(|answer| !answer.name.is_empty());
     let mut heads = if named { vec![GridHead::tight("curve")] } else { Vec::new() };
     heads.extend([
-        GridHead::figures("capacity", "").explained("the highest value reached"),
+        GridHead::figures("capacity", "")
+            .explained("the highest value reached; of a search, within its limits"),
         GridHead::figures("sessions", ""),
         GridHead::figures("knee", "sessions")
             .explained("the load from which more sessions add less throughput than on average"),

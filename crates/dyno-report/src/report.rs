@@ -147,6 +147,9 @@ impl<'r> Report<'r> {
     /// those of its units.
     pub fn conclude(&mut self, conclusions: Vec<Conclusion>) {
         self.conclusions = conclusions;
+        if let [Conclusion { figures: Concluded::Search(search), .. }] = self.conclusions.as_slice() {
+            self.answers = search.summaries(&self.points);
+        }
         if let Some(charts) = self.suite().map(crate::suite::all_charts) {
             (self.charts, self.close_charts) = (charts, Vec::new());
             (self.matrix, self.multiples) = (None, Vec::new());
@@ -297,7 +300,7 @@ impl<'r> Report<'r> {
         }
         let mut line = format!(
             "Highest throughput: {} operations/s, with {}",
-            optional(point.get("ops_per_s")),
+            optional(point.capacity(OPS)),
             self.place(point)
         );
         if let Some(p99) = point.get("service_p99_us") {

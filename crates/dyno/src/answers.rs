@@ -9,6 +9,7 @@ use dyno_record::RunRecord;
 pub(crate) fn for_records(records: &[RunRecord], conclusions: &[Conclusion]) -> CurveSummaries {
     match conclusions {
         [Conclusion { figures: ConclusionFigures::Ab(_), .. }] => for_sides(&sides(records)),
+        [Conclusion { figures: ConclusionFigures::Search(search), .. }] => search.summaries(&points(records)),
         _ => CurveSummaries::of(&points(records)),
     }
 }

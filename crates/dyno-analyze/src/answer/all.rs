@@ -4,7 +4,7 @@ use dyno_record::{CheckStatus, RecordKind, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
 use super::{CurveSummary, Tone, answer};
-use crate::points::{MeasuredCurve, Points, SESSIONS, points};
+use crate::points::{MeasuredCurve, MeasuredPoint, Points, SESSIONS, points};
 
 /// Operations per second: the measure of capacity wherever operations are counted.
 const OPS: &str = "ops_per_s";
@@ -37,12 +37,30 @@ pub struct CurveSummaries {
 impl CurveSummaries {
     /// Summarizes the curves along the load axis of `points`.
     pub fn of(points: &Points) -> Self {
+        Self::of_counted(points, |_| true)
+    }
+
+    /// Summarizes points of which only those that keep `limits`, as `keeps` says, are capacity.
+    pub fn within(points: &Points, limits: &str, keeps: impl Fn(&MeasuredPoint) -> bool) -> Self {
+        let mut summaries = Self::of_counted(points, keeps);
+        for curve in &mut summaries.curves {
+            curve.within = Some(limits.to_owned());
+        }
+        if summaries.curves.is_empty() && !points.points.is_empty() {
+            let runs = points.points.iter().map(|point| point.runs.len()).sum();
+            let reason = format!("no load that was tried keeps {limits}");
+            summaries.without_result.push(RunsWithoutResult { reason, runs });
+        }
+        summaries
+    }
+
+    fn of_counted(points: &Points, counts: impl Fn(&MeasuredPoint) -> bool) -> Self {
         let along = match points.axes.iter().any(|axis| axis.path == points.load_axis()) {
             true => points.load_axis(),
             false => SESSIONS,
         };
         let curves = points.curves(along);
-        let answers = curves.iter().filter_map(|curve| answer(measure(curve), curve)).collect();
+        let answers = curves.iter().filter_map(|curve| answer(measure(curve), curve, &counts)).collect();
         let mut without: Vec<RunsWithoutResult> = Vec::new();
         for out in &points.left_out {
             match without.iter_mut().find(|known| known.reason == out.reason) {

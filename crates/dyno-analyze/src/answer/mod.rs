@@ -12,7 +12,7 @@ use crate::audit_warnings::{AuditWarning, AuditWarnings};
 use crate::knee::by_kneedle;
 use crate::limited::{Bottleneck, Confidence};
 use crate::number::{percent, sessions};
-use crate::points::{MeasuredCurve, MeasuredPoint, OPS, phrase};
+use crate::points::{MeasuredCurve, MeasuredPoint, phrase};
 
 pub use all::{CurveSummaries, RunsWithoutResult};
 pub use tone::Tone;
@@ -46,8 +46,11 @@ pub struct CurveSummary {
     pub runs: usize,
     /// The measure, for example `ops_per_s`.
     pub measure: String,
-    /// The point with the highest throughput.
+    /// The point with the highest throughput; of a search, among the loads that keep its limits.
     pub capacity: CurvePoint,
+    /// The limits of a search, which the capacity keeps: `p99 <= 2ms`; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// Where more sessions add less than they do on average (Kneedle); absent where there is no
     /// such point.
     pub bend: Option<CurvePoint>,
@@ -73,21 +76,17 @@ pub struct CurveSummary {
     pub doubts: Vec<AuditWarning>,
 }
 
-/// The summary of a curve along sessions; `None` where no point has the measure.
-pub fn answer(measure: &str, curve: &MeasuredCurve<'_>) -> Option<CurveSummary> {
-    // Throughput above the requested rate comes from a backlog or from chance: it is not capacity.
-    let within_rate =
-        |point: &MeasuredPoint, value: f64| match point.limited().and_then(|limit| limit.asked_per_s) {
-            Some(asked_per_s) if measure == OPS => value.min(asked_per_s),
-            _ => value,
-        };
-    let measured_points: Vec<(&MeasuredPoint, f64)> = curve
-        .points
-        .iter()
-        .filter_map(|point| point.get(measure).map(|value| (*point, within_rate(point, value))))
-        .collect();
-    let (best, value) =
-        measured_points.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best })?;
+/// The summary of a curve along sessions; `None` where no point counts that has the measure. Only
+/// points that `counts` accepts are capacity; all points shape the curve.
+pub fn answer(
+    measure: &str,
+    curve: &MeasuredCurve<'_>,
+    counts: impl Fn(&MeasuredPoint) -> bool,
+) -> Option<CurveSummary> {
+    let measured_points: Vec<(&MeasuredPoint, f64)> =
+        curve.points.iter().filter_map(|point| Some((*point, point.capacity(measure)?))).collect();
+    let candidates = measured_points.iter().copied().filter(|(point, _)| counts(point));
+    let (best, value) = candidates.reduce(|best, at| if at.1 > best.1 { at } else { best })?;
     let loads = curve.loads(measure, "service_mean_us");
     // A curve along the rate of an open loop has the same number of sessions at each point.
     let rises = loads.windows(2).all(|pair| pair[0].sessions < pair[1].sessions);
@@ -110,6 +109,7 @@ pub fn answer(measure: &str, curve: &MeasuredCurve<'_>) -> Option<CurveSummary> 
         runs: doubts.runs,
         measure: measure.to_owned(),
         capacity: CurvePoint { sessions: best.sessions, value },
+        within: None,
         bend: bend.map(|bend| CurvePoint { sessions: bend.sessions.round() as u32, value: bend.throughput }),
         headroom_pct: limit.used_pct.map(|used| (100.0 - used).max(0.0)),
         tone: tone(&doubts, &limit, spread_pct, marked),
@@ -169,9 +169,10 @@ impl CurveSummary {
         // The requested rate was reached: the capacity beyond it was not measured.
         let least = if self.limit.asked_per_s.is_some() { "at least " } else { "" };
         let capacity = format!(
-            "capacity {least}{} with {}",
+            "capacity {least}{} with {}{}",
             phrase(&self.measure, self.capacity.value),
-            place(&self.capacity)
+            place(&self.capacity),
+            self.within_words()
         );
         let bend = match &self.bend {
             Some(bend) => format!("knee at {}", place(bend)),
@@ -182,6 +183,11 @@ impl CurveSummary {
             None => String::new(),
         };
         format!("{head}{capacity}; {bend}; {}{headroom}", self.limit.full())
+    }
+
+    /// The limits that the capacity keeps, after its number of sessions; empty where there are none.
+    pub fn within_words(&self) -> String {
+        self.within.as_ref().map_or_else(String::new, |limits| format!(", within {limits}"))
     }
 
     /// Why there is no knee, after the word "knee".

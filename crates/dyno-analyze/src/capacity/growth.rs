@@ -78,10 +78,10 @@ impl Growth {
         }
     }
 
-    /// In words: `no trend`, `40 days (30 to 60)`, or `3 of 7 days` where there are too few.
+    /// In words: `no trend`, `40 days (30 to 60)`, or `unknown: 3 of 7 days measured` where there are too few.
     pub fn words(&self) -> String {
         match self {
-            Self::TooFew { days } => format!("{days} of {DAYS_MIN} days"),
+            Self::TooFew { days } => format!("unknown: {days} of {DAYS_MIN} days measured"),
             Self::None { .. } => "no trend".to_owned(),
             Self::Falls { .. } => "falls".to_owned(),
             Self::Rises { left: Some(left), .. } => left.words(),

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, ConclusionFigures};
+use crate::answer::CurveSummaries;
 use crate::bracket::{Bracket, SearchTally};
 use crate::number::{count, sessions};
+use crate::points::{MeasuredPoint, Points};
 
 /// One load that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +16,13 @@ pub struct SearchTrial {
     /// Runs that kept the limits.
     pub kept: u32,
     pub runs: u32,
+}
+
+impl SearchTrial {
+    /// Whether most of its runs kept the limits.
+    fn holds(&self) -> bool {
+        self.kept * 2 > self.runs
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +44,25 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
+    /// [`over`](Self::over) of a search that raised the number of sessions.
+    pub const SESSIONS: &str = "sessions";
+
+    /// The summaries of the search's runs: only loads that keep its limits are capacity.
+    pub fn summaries(&self, points: &Points) -> CurveSummaries {
+        let load_axis = points.axes.iter().position(|axis| axis.path == points.load_axis());
+        let load = |point: &MeasuredPoint| match self.over.as_str() {
+            Self::SESSIONS => Some(u64::from(point.sessions) / u64::from(self.schemas.max(1))),
+            _ => Some(point.values.get(load_axis?)?.number?.round() as u64),
+        };
+        // Runs that do not differ in their load are all at the one load that was tried.
+        let trial = |point: &MeasuredPoint| match self.loads.as_slice() {
+            [only] => Some(only),
+            many => many.iter().find(|trial| Some(trial.load) == load(point)),
+        };
+        let keeps = |point: &MeasuredPoint| trial(point).is_some_and(SearchTrial::holds);
+        CurveSummaries::within(points, &self.limits.join(" and "), keeps)
+    }
+
     /// The figures of a search; `found` is its bracket, absent for a search that was interrupted.
     pub fn of(
         limits: Vec<String>,
@@ -45,10 +73,12 @@ impl SearchResult {
     ) -> Self {
         let loads: Vec<SearchTrial> =
             tally.iter().map(|(&load, &(kept, runs))| SearchTrial { load, kept, runs }).collect();
-        let held = |tried: &&SearchTrial| tried.kept * 2 > tried.runs;
-        let breaks = loads.iter().find(|tried| !held(tried)).map(|tried| tried.load);
+        let breaks = loads.iter().find(|tried| !tried.holds()).map(|tried| tried.load);
         let below = loads.iter().filter(|tried| breaks.is_none_or(|breaks| tried.load < breaks));
-        let so_far = Bracket { holds: below.filter(held).map(|tried| tried.load).next_back(), breaks };
+        let so_far = Bracket {
+            holds: below.filter(|tried| tried.holds()).map(|tried| tried.load).next_back(),
+            breaks,
+        };
         let Bracket { holds, breaks } = bracket.unwrap_or(so_far);
         Self { limits, over: over.to_owned(), schemas, found: bracket.is_some(), holds, breaks, loads }
     }
@@ -56,7 +86,7 @@ impl SearchResult {
     /// The load in words: `64 sessions`, `5,000 ops/s`.
     fn load_words(&self, load: u64) -> String {
         match self.over.as_str() {
-            "sessions" => sessions((load * u64::from(self.schemas)) as f64),
+            Self::SESSIONS => sessions((load * u64::from(self.schemas)) as f64),
             _ => format!("{} ops/s", count(load)),
         }
     }

@@ -309,6 +309,8 @@ pub fn conclusion(
         line.push_str(&format!(", {without} have none"));
     }
     line.push_str(&notes::limits(&tests));
+    let of_tests = |run: &&RunRecord| tests.iter().any(|test| is_of(run, &test.page.id));
+    line.push_str(&notes::reservation(records.iter().filter(of_tests)));
     let figures = ConclusionFigures::Suite(Box::new(SuiteResult { depth: depth.to_owned(), tests }));
     Conclusion::new(of, stopped, line, words, figures)
 }

@@ -29,7 +29,7 @@ pub struct BestPoint {
     /// Each axis and its value at this point.
     pub settings: Vec<(String, String)>,
     pub sessions: u32,
-    /// Operations per second: the median over its runs.
+    /// Operations per second: the median over its runs, up to the requested rate.
     pub ops_per_s: f64,
     /// 99th percentile of service time, µs.
     pub service_p99_us: Option<f64>,
@@ -100,13 +100,13 @@ fn line(sweep: &SweepResult) -> String {
 }
 
 fn most(points: &Points) -> Option<BestPoint> {
-    let rate = |point: &&MeasuredPoint| point.get(MEASURE).unwrap_or(f64::NEG_INFINITY);
+    let rate = |point: &&MeasuredPoint| point.capacity(MEASURE).unwrap_or(f64::NEG_INFINITY);
     let point = points.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let settings = points.axes.iter().zip(&point.values);
     Some(BestPoint {
         settings: settings.map(|(axis, value)| (axis.path.clone(), value.text.clone())).collect(),
         sessions: point.sessions,
-        ops_per_s: point.get(MEASURE)?,
+        ops_per_s: point.capacity(MEASURE)?,
         service_p99_us: point.get("service_p99_us"),
         runs: point.runs.len(),
     })

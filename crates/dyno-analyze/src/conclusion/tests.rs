@@ -99,6 +99,35 @@ fn search_conclusion_states_bracket_or_progress() {
 }
 
 #[test]
+fn capacity_of_a_search_keeps_its_limits() {
+    let records: Vec<RunRecord> = [(4, 900.0), (8, 1_500.0), (16, 2_400.0)]
+        .iter()
+        .map(|&(n, ops)| run(&format!("run-{n}"), n, ops))
+        .collect();
+    let search = |tally: &[(u64, (u32, u32))], over: &str| {
+        SearchResult::of(vec!["p99 <= 2ms".into()], over, 1, &tally.iter().copied().collect(), None)
+    };
+    let kept = search(&[(4, (3, 3)), (8, (2, 3)), (16, (0, 2))], "sessions").summaries(&points(&records));
+    assert_eq!((kept.curves[0].capacity.sessions, kept.curves[0].capacity.value), (8, 1_500.0));
+    let sentence = kept.curves[0].sentence();
+    let begins = "capacity 1,500 operations/s with 8 sessions, within p99 <= 2ms; ";
+    assert!(sentence.starts_with(begins), "{sentence}");
+    assert_eq!(kept.curves[0].points, 3, "loads that break the limits are on the curve");
+    let none = search(&[(4, (0, 3)), (8, (1, 3)), (16, (0, 2))], "sessions").summaries(&points(&records));
+    assert!(none.curves.is_empty());
+    assert_eq!(none.without_result[0].reason, "no load that was tried keeps p99 <= 2ms");
+    assert_eq!(none.without_result[0].runs, 3);
+    // Of a rate, the load is the rate of the plan.
+    let mut rated = [run("slow", 4, 900.0), run("fast", 4, 1_400.0)];
+    rated[0].plan.workload.rate = Some(dyno_plan::Rate(1_000.0));
+    rated[1].plan.workload.rate = Some(dyno_plan::Rate(2_000.0));
+    let of_rate = search(&[(1_000, (1, 1)), (2_000, (0, 1))], "rate").summaries(&points(&rated));
+    assert_eq!(of_rate.curves[0].capacity.value, 900.0);
+    let single = search(&[(1_000, (1, 1))], "rate").summaries(&points(&rated[..1]));
+    assert_eq!(single.curves[0].capacity.value, 900.0, "one load is no axis");
+}
+
+#[test]
 fn soak_conclusion_states_whether_it_was_steady() {
     let record = fixture::postgres();
     let soak = soak::conclusion("soak-1", None, &record);

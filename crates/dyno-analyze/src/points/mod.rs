@@ -93,6 +93,16 @@ impl MeasuredPoint {
         self.estimates.get(measure).map(|estimate| estimate.value)
     }
 
+    /// The value of a measure as capacity. Operations above the requested rate come from a backlog or
+    /// from chance: they are not capacity.
+    pub fn capacity(&self, measure: &str) -> Option<f64> {
+        let value = self.get(measure)?;
+        match self.limited().and_then(|limit| limit.asked_per_s) {
+            Some(asked_per_s) if measure == OPS => Some(value.min(asked_per_s)),
+            _ => Some(value),
+        }
+    }
+
     /// The median length of its windows, s; absent unless every run has one.
     pub fn window_s(&self) -> Option<f64> {
         median(&self.runs.iter().map(|run| run.window_s).collect::<Option<Vec<f64>>>()?)

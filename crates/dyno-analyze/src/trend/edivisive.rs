@@ -39,6 +39,17 @@ impl Default for ChangePointOptions {
     }
 }
 
+impl ChangePointOptions {
+    /// The options for a history of this length: the steps grow with the square of the runs, so a long
+    /// one is shuffled less often. Everything that shows a history uses them, and so finds one p.
+    pub fn for_history(runs: usize) -> Self {
+        Self { shuffles: if runs <= LONG_HISTORY { 999 } else { 199 }, ..Self::default() }
+    }
+}
+
+/// Most runs of a history that is shuffled as often as the paper's authors suggest.
+const LONG_HISTORY: usize = 300;
+
 /// Most splits of a search: more would be noise.
 const SPLITS_MAX: usize = 50;
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::attribution::{MetricAttributions, is_marked, legend, marked_metrics};
 use crate::compare::ratio::median;
 use crate::compare::{better, difference_pct};
-use crate::differences::has_effect;
+use crate::differences::{Area, ConfigDifference, differ, has_effect};
 use crate::number::{count, figure as shown, fixed};
 use crate::points::{Better, figure, notes_of};
 pub use drift::Drift;
@@ -54,6 +54,10 @@ pub struct TrendChange {
     /// Whether any of the runs before or after it includes background activity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
+    /// What else changed between the last run before and the first run after it, the most relevant
+    /// first: what may have caused the change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differed: Vec<ConfigDifference>,
 }
 
 /// The development of a measure.
@@ -119,10 +123,12 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &ChangePointOptions)
     let mut sorted: Vec<&RunRecord> = records.to_vec();
     sorted.sort_by(|x, y| x.started_at.cmp(&y.started_at).then_with(|| x.id.cmp(&y.id)));
     let (mut points, mut left_out, mut unit) = (Vec::new(), Vec::new(), None);
+    let mut measured: Vec<&RunRecord> = Vec::new();
     for record in sorted {
         match (record.status, figure(record, measure)) {
             (status, Some((value, its_unit))) if status.counts() && value.is_finite() => {
                 unit = Some(its_unit);
+                measured.push(record);
                 points.push(TrendPoint {
                     run: record.id.clone(),
                     started_at: record.started_at.clone(),
@@ -140,8 +146,12 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &ChangePointOptions)
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let splits = changes(&values, search);
     let better = unit.map_or(Better::Neither, |unit| better(measure, unit));
-    let changes: Vec<TrendChange> =
-        (0..splits.len()).map(|i| change(&splits, i, &points, unit.unwrap_or(Unit::Count), better)).collect();
+    let changes: Vec<TrendChange> = (0..splits.len())
+        .map(|i| TrendChange {
+            differed: differed(&measured, splits[i].at),
+            ..change(&splits, i, &points, unit.unwrap_or(Unit::Count), better)
+        })
+        .collect();
     let since = changes.last().map_or(0, |change| change.at);
     let drift = drift::drift(&values[since..]);
     Trend {
@@ -159,6 +169,14 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &ChangePointOptions)
 
 fn sorted_marks(records: &[&RunRecord]) -> Vec<MetricAttributions> {
     records.iter().map(|record| marked_metrics(record)).collect()
+}
+
+/// What differs between the run at `at` and the one before it. Defaults of the product follow from its
+/// version, which is named.
+fn differed(runs: &[&RunRecord], at: usize) -> Vec<ConfigDifference> {
+    let mut differed = differ(&runs[at - 1..at], &runs[at..=at]);
+    differed.retain(|difference| difference.area != Area::DefaultSetting);
+    differed
 }
 
 fn change(
@@ -182,6 +200,7 @@ fn change(
         after,
         difference_pct: difference_pct(unit, before, after),
         p: splits[i].p,
+        differed: Vec::new(),
         marked,
         improved: match better {
             _ if marked => None,
@@ -189,6 +208,19 @@ fn change(
             Better::Lower => Some(after < before),
             Better::Neither => None,
         },
+    }
+}
+
+impl TrendChange {
+    /// What changed with it: `with it changed shared_buffers 128MB → 1GB and 2 more`.
+    pub fn differed_words(&self) -> String {
+        let named: Vec<String> =
+            self.differed.iter().take(NAMED_MAX).map(ConfigDifference::change_words).collect();
+        match self.differed.len().saturating_sub(NAMED_MAX) {
+            _ if named.is_empty() => "no setting or version that Dyno records changed with it".to_owned(),
+            0 => format!("with it changed {}", named.join(", ")),
+            more => format!("with it changed {}, and {more} more", named.join(", ")),
+        }
     }
 }
 
@@ -232,12 +264,13 @@ impl Trend {
         let difference_text =
             change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));
         format!(
-            "{verdict} from {} on ({}): {} → {} {unit}{difference_text} (p {})",
+            "{verdict} from {} on ({}): {} → {} {unit}{difference_text} (p {}); {}",
             change.run,
             change.started_at.get(..16).unwrap_or(&change.started_at).replace('T', " "),
             shown(change.before),
             shown(change.after),
-            chance(change.p)
+            chance(change.p),
+            change.differed_words()
         )
     }
 
@@ -254,6 +287,9 @@ impl Trend {
         }
     }
 }
+
+/// Most causes that a change names.
+const NAMED_MAX: usize = 3;
 
 /// Fewest runs for a split that is significant at 2 %: of nine runs in random order, one in 63
 /// splits is the best one.
@@ -309,7 +345,33 @@ mod tests {
             ),
             "{words}"
         );
+        assert!(words.ends_with("; no setting or version that Dyno records changed with it"), "{words}");
         assert_eq!(follow(&STEP, "service_p99_us").changes[0].improved, Some(true), "less latency is better");
+    }
+
+    #[test]
+    fn trend_change_names_what_changed_with_it() {
+        let mut records = history(&STEP);
+        for record in &mut records[6..] {
+            record.targets[0].identity.version = "18.9".into();
+            for name in ["a_setting", "b_setting", "c_setting"] {
+                record.targets[0].identity.settings.insert(name.into(), "on".into());
+                record.targets[0].identity.non_default.push(name.into());
+            }
+        }
+        // A later change has nothing to do with it.
+        records[9].hosts[0].kernel = "7.1.0".into();
+        let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default());
+        let words = &trend.words()[0];
+        let expected = "→ 18.9, a_setting – → on, b_setting – → on, and 1 more";
+        assert!(words.contains("with it changed version ") && words.ends_with(expected), "{words}");
+        assert_eq!(trend.changes[0].differed.len(), 4, "{:?}", trend.changes[0].differed);
+    }
+
+    #[test]
+    fn history_is_shuffled_alike_wherever_it_is_shown() {
+        assert_eq!(ChangePointOptions::for_history(300).shuffles, 999);
+        assert_eq!(ChangePointOptions::for_history(301).shuffles, 199);
     }
 
     #[test]

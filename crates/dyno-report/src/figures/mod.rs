@@ -138,11 +138,11 @@ fn run_foreign_share_legend(record: &RunRecord, measures: &[&str]) -> Option<Str
     legend([&marked_metrics(record)], |name| measures.contains(&name))
 }
 
-/// The point with the highest throughput.
+/// The point with the highest throughput, which is the capacity of its curve.
 pub fn best(points: &Points) -> Option<&MeasuredPoint> {
     // Imported figures may contain no operations; then reads from storage are the throughput.
     let rate = |point: &MeasuredPoint| {
-        let throughput = ["ops_per_s", READS].into_iter().find_map(|measure| point.get(measure));
+        let throughput = [OPS, READS].into_iter().find_map(|measure| point.capacity(measure));
         throughput.unwrap_or(f64::NEG_INFINITY)
     };
     points.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))

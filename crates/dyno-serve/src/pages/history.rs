@@ -68,8 +68,7 @@ pub(crate) fn load_trend(repository: &Repository, wanted: &HistoryQuery) -> Resu
         "" => leading_measure(&latest),
         metric => metric,
     };
-    // Fewer permutations than on the command line, because a user waits for the page.
-    Ok(trend(&latest, metric, &ChangePointOptions { shuffles: 199, ..ChangePointOptions::default() }))
+    Ok(trend(&latest, metric, &ChangePointOptions::for_history(latest.len())))
 }
 
 /// Maximum number of run names listed for each reason why runs are left out.
@@ -163,7 +162,7 @@ fn chart(trend: &Trend) -> Option<Chart> {
     Some(Chart {
         id: "history".into(),
         title: format!("{} run by run", label(&trend.measure)),
-        about: "Each run of the plan in order of time; dashed lines mark changes of the plan.".into(),
+        about: "Each run of the plan in order of time; dashed lines mark changes of the measure.".into(),
         x: ChartAxis::linear("run", Quantity::Plain("")),
         y: ChartAxis::linear(label(&trend.measure), quantity),
         series: vec![series],

@@ -25,7 +25,7 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
         return Ok(Exit::Failed);
     };
     let if_found = |end: Option<u64>| end.filter(|_| figures.found);
-    let answers = answers::for_records(&finished.records, &[]);
+    let answers = answers::for_records(&finished.records, std::slice::from_ref(conclusion));
     talk.json(&json!({
         "answers": answers, "search": finished.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
         "holds": if_found(figures.holds), "breaks": if_found(figures.breaks), "loads": figures.loads,

@@ -26,19 +26,13 @@ pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) ->
     let latest: Vec<&RunRecord> = wholes.iter().collect();
     let search = ChangePointOptions {
         significance: args.significance,
-        shuffles: shuffles(latest.len()),
-        ..ChangePointOptions::default()
+        ..ChangePointOptions::for_history(latest.len())
     };
     let metric = args.metric.as_deref().unwrap_or_else(|| leading_measure(&latest));
     let trend = trend(&latest, metric, &search);
     talk.json(&trend)?;
     talk.show(&dyno_report::trend_text(&trend, &talk.style()))?;
     Ok(Exit::Done)
-}
-
-/// Number of shuffles for a history of this length: the steps grow with the square of the runs.
-fn shuffles(runs: usize) -> usize {
-    if runs <= 300 { 999 } else { 199 }
 }
 
 /// Notes differences between plans: named runs may have different plans.

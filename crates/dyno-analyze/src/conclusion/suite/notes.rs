@@ -4,6 +4,7 @@ use dyno_plan::Bytes;
 use dyno_record::{Metric, RunRecord};
 
 use super::{SuiteTestInfo, SuiteTestResult, SuiteTestStep};
+use crate::audit_warnings::AuditWarnings;
 use crate::limited::Component;
 use crate::number::{figure, percent, time_us};
 use crate::points::MeasuredPoint;
@@ -196,6 +197,17 @@ fn unreported_note(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunRe
         _ => "the run does not report it",
     };
     Some(format!("{} of {} steps do not report {metric}: {why}", silent.len(), points.len()))
+}
+
+/// The audit warning that most runs share, as the end of a sentence:
+/// `; with reservation: background load on server (11 of 11 runs)`. Empty where no warning concerns half of
+/// the runs.
+pub(super) fn reservation<'r>(runs: impl Iterator<Item = &'r RunRecord>) -> String {
+    let mut warnings = AuditWarnings::default();
+    runs.filter(|run| run.status.counts()).for_each(|run| warnings.add(run));
+    let most = warnings.by_severity().into_iter().max_by_key(|warning| warning.runs);
+    most.filter(|warning| warning.runs * 2 >= warnings.runs)
+        .map_or_else(String::new, |warning| format!("; with reservation: {}", warning.words(warnings.runs)))
 }
 
 /// The limits of most tests, as the end of a sentence:

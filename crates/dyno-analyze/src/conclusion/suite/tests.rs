@@ -68,6 +68,30 @@ fn peak_uses_all_steps_and_optimum_only_those_within_limit() {
 }
 
 #[test]
+fn suite_headline_has_the_reservation_that_most_runs_share() {
+    let warned = |ops_per_s: f64, checks: &[&str]| {
+        let mut record = run("a", 1, ops_per_s, 1_000);
+        record.audit = checks
+            .iter()
+            .map(|check| dyno_record::AuditCheck {
+                check: (*check).into(),
+                status: dyno_record::CheckStatus::Warn,
+                expected: String::new(),
+                observed: String::new(),
+                detail: String::new(),
+            })
+            .collect();
+        record
+    };
+    let line = |records: &[RunRecord]| suite_of(vec![page("a")], records).0.line;
+    let both = [warned(100.0, &["others_server"]), warned(101.0, &["others_server", "commits"])];
+    let expected = "with reservation: background load on server (2 of 2 runs)";
+    assert!(line(&both).ends_with(expected), "{}", line(&both));
+    let few = [warned(100.0, &["others_server"]), warned(101.0, &[]), warned(102.0, &[])];
+    assert!(!line(&few).contains("reservation"), "{}", line(&few));
+}
+
+#[test]
 fn operations_and_loads_that_are_too_short_have_no_figure() {
     let judge = |page: SuiteTestInfo, seconds: f64, service_us: f64| {
         let mut record = run("a", 1, 100.0, 1_000);
