@@ -1,5 +1,6 @@
 //! Runs an A/B test: two sides, interleaved as A B B A, so that drift affects both equally.
 
+use std::fmt;
 use std::path::Path;
 
 use dyno_analyze::conclusion::{self, AbResult as AbFigures, AbSide, Conclusion};
@@ -137,8 +138,16 @@ fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
     }
 }
 
-/// The order `A B B A A B …`: each pair has both sides, and every second pair is reversed.
-fn turns(pairs: u32) -> impl Iterator<Item = (usize, u32)> {
+impl fmt::Display for AbSidePlan {
+    /// The side with its settings: `b (work_unit = 256)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.words())
+    }
+}
+
+/// Side and pair of each run in the order `A B B A A B …`: each pair has both sides, and every second pair is
+/// reversed.
+pub fn turns(pairs: u32) -> impl Iterator<Item = (usize, u32)> {
     (1..=pairs).flat_map(|pair| if pair % 2 == 1 { [(0, pair), (1, pair)] } else { [(1, pair), (0, pair)] })
 }
 
@@ -160,7 +169,7 @@ impl Ab<'_> {
         };
         let name_and_runs = |side: &AbSidePlan| {
             let side_runs = records.iter().filter(|record| is_on_side(record, side)).cloned().collect();
-            (format!("{} ({})", side.name, side.words()), side_runs)
+            (side.to_string(), side_runs)
         };
         self.sides.iter().map(name_and_runs).collect()
     }

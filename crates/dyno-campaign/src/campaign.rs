@@ -365,7 +365,7 @@ struct DurationEstimator {
 }
 
 /// Warm-up and window of a plan, s; absent if the window ends after a number of operations.
-pub(crate) fn nominal_s(plan: &Plan) -> Option<f64> {
+pub fn nominal_s(plan: &Plan) -> Option<f64> {
     match plan.run.length() {
         Length::Time(time) => Some(plan.run.warmup.0.as_secs_f64() + time.0.as_secs_f64()),
         Length::Ops(_) => None,

@@ -78,7 +78,7 @@ mod watch;
 mod writes;
 
 pub use accept::{TargetAcceptance, accept};
-pub use campaign::CampaignOutcome;
+pub use campaign::{CampaignOutcome, nominal_s};
 pub use campaign_context::{CampaignContext, Consent, RunLabels, repository_path};
 pub use campaign_control::CampaignControl;
 pub use check::{Checked, check, check_deep};

@@ -45,6 +45,6 @@ pub use plan::{
 pub use plan_edit::with_options;
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, keys_set_by, read, usual};
 pub use ready::{READY, Ready};
-pub use template::template;
+pub use template::{short_template, template};
 pub use units::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan};
 pub use url::TargetUrl;

@@ -9,7 +9,7 @@ const INTRO: &str = r#"# The plan
      DYNO_BLESS=1 cargo test -p dyno-plan reference -->
 
 A plan says which database is measured, with which data, under which load, and for how long. It is a TOML file;
-`dyno init` writes one with every key explained, and `dyno check` says whether it is valid and the database is ready
+`dyno init --full` writes one with every key explained, and `dyno check` says whether it is valid and the database is ready
 for it. Only `target.url` is required: every other key has a default.
 
 ```toml

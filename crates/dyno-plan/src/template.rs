@@ -1,4 +1,4 @@
-//! Generates the commented plan of `dyno init`: every key with its meaning; the most used ones are active.
+//! Generates the plans of `dyno init`: the most used keys, or every key with its meaning.
 
 use crate::engine::EngineSpec;
 use crate::keys::{Fallback, PlanKey, PlanKeyKind, PlanSection, SECTIONS, TemplateVisibility};
@@ -6,7 +6,29 @@ use crate::keys::{Fallback, PlanKey, PlanKeyKind, PlanSection, SECTIONS, Templat
 /// The longest comment line, in characters.
 const WIDTH: usize = 100;
 
-/// A plan file for `engine`, valid without changes.
+/// A plan file for `engine` with the most used keys, valid without changes.
+pub fn short_template(engine: &EngineSpec) -> String {
+    let mut out = String::from(
+        "# A plan of Dyno: which database, which data, which load, how long.\n\
+         # Check it with `dyno check`, load with `dyno load`, measure with `dyno run`.\n\
+         # Every other key has its default: `dyno init --full` writes them all with their meaning.\n\n",
+    );
+    for section in &SECTIONS {
+        let mut active = section.keys.iter().filter(|key| key.shown == TemplateVisibility::Active).peekable();
+        if active.peek().is_some() && !section.name.is_empty() {
+            out.push_str(&format!("\n[{}]\n", section.name));
+        }
+        for key in active {
+            if !section.name.is_empty() {
+                comment(&mut out, &meaning(key));
+            }
+            out.push_str(&format!("{} = {}\n", key.name(), key.kind.toml(value(key, engine))));
+        }
+    }
+    out
+}
+
+/// A plan file for `engine` with every key and its meaning, valid without changes.
 pub fn template(engine: &EngineSpec) -> String {
     let mut out = String::from(
         "# A plan of Dyno: which database, which data, which load, how long.\n\
@@ -104,11 +126,24 @@ mod tests {
     #[test]
     fn a_template_is_a_valid_plan_of_defaults() {
         for engine in ENGINES.0 {
-            let plan = reads(template(engine));
-            assert_eq!(ENGINES.spec_of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
-            let target = Some(plan.target.url.to_string());
-            let defaults = read(&PlanSource { target, ..nothing() }).unwrap();
-            assert_eq!(plan, defaults, "{}", engine.name);
+            for text in [short_template(engine), template(engine)] {
+                let plan = reads(text);
+                assert_eq!(ENGINES.spec_of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
+                let target = Some(plan.target.url.to_string());
+                let defaults = read(&PlanSource { target, ..nothing() }).unwrap();
+                assert_eq!(plan, defaults, "{}", engine.name);
+            }
+        }
+    }
+
+    #[test]
+    fn short_template_has_all_active_keys_on_one_screen() {
+        for engine in ENGINES.0 {
+            let text = short_template(engine);
+            assert!(text.lines().count() <= 32, "{text}");
+            for key in keys::all().filter(|key| key.shown == TemplateVisibility::Active) {
+                assert!(text.contains(&format!("\n{} = ", key.name())), "{}", key.path);
+            }
         }
     }
 
@@ -131,7 +166,9 @@ mod tests {
     #[test]
     fn plan_template_lines_fit_terminal_width() {
         for engine in ENGINES.0 {
-            assert!(template(engine).lines().all(|line| line.chars().count() <= WIDTH));
+            for text in [short_template(engine), template(engine)] {
+                assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+            }
         }
     }
 }

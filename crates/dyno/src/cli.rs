@@ -5,6 +5,7 @@ mod calibrate;
 mod capacity;
 #[cfg_attr(not(feature = "fleet"), path = "cli/no_fleet.rs")]
 mod fleet;
+mod groups;
 mod health;
 mod import;
 mod levels;
@@ -154,6 +155,8 @@ pub(crate) enum CliCommand {
     #[command(after_long_help = "The plan contains the values of --target and --set.\n\n\
             Examples:\n  \
             dyno init\n  \
+            dyno init --full                             every key with its meaning\n  \
+            dyno init --list\n  \
             dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
             dyno init --engine postgres --plan pg.toml\n  \
             dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml\n  \
@@ -178,7 +181,7 @@ pub(crate) enum CliCommand {
             stores what was measured; pressing it twice ends at once.\n\n\
             Examples:\n  \
             dyno run\n  \
-            dyno run --set workload.update_pct=20 --set run.time=5m\n  \
+            dyno run --time 5m --set workload.update_pct=20\n  \
             dyno run --set workload.folder=shop\n  \
             dyno run --variant nfs4 --tag after-patch\n  \
             dyno run --json > run.json"
@@ -204,7 +207,7 @@ pub(crate) enum CliCommand {
             all operations or of one class. In an open loop the rate must be reached, too. Exit code 1: even the \
             lowest load exceeds the limits.\n\n\
             Examples:\n  \
-            dyno search --limit 'p99 <= 2ms'\n  \
+            dyno search --limit 'p99 <= 2ms' --time 30s\n  \
             dyno search --limit 'p99 <= 2ms' --limit 'update.mean <= 5ms' --max 256\n  \
             dyno search --over rate --from 1000 --limit 'p99 <= 5ms' --set run.sessions_per_schema=32"
     )]
@@ -224,7 +227,7 @@ pub(crate) enum CliCommand {
             side is the plan unchanged. Interleaving makes drift affect both sides equally. At the end the \
             sides are compared as by dyno compare. Exit code 1 also means that a --gate failed.\n\n\
             Examples:\n  \
-            dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  \
+            dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10 --dry-run\n  \
             dyno ab --a '' --b work_unit=256\n  \
             dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
@@ -307,7 +310,7 @@ pub(crate) enum CliCommand {
             Ctrl-C ends the watch and stores what was read.\n\n\
             Examples:\n  \
             dyno watch postgres://dyno@db1/shop\n  \
-            dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
+            dyno watch postgres://dyno@db1/shop --time 8h --interval 5s\n  \
             dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  \
             dyno watch postgres://dyno@db1/shop --set observe.hosts=ssh://db1\n  \
             dyno show last; dyno report last -o present.html\n  \
@@ -505,6 +508,12 @@ pub(crate) struct Init {
     /// Folder that --workload writes [default: its name].
     #[arg(value_name = "DIR", requires = "workload")]
     pub(crate) dir: Option<PathBuf>,
+    /// Write every key with its meaning, not only the most used ones.
+    #[arg(long, conflicts_with_all = ["ready", "workload"])]
+    pub(crate) full: bool,
+    /// List the plans of --ready and the workloads of --workload with their subjects.
+    #[arg(long, conflicts_with_all = ["ready", "workload", "full", "engine"])]
+    pub(crate) list: bool,
     /// Overwrite an existing plan or workload.
     #[arg(long)]
     pub(crate) force: bool,

@@ -185,6 +185,33 @@ impl SuiteCampaign {
         plans
     }
 
+    /// The tests that remain, each with the least and the greatest number of its runs, and the time of one
+    /// run, s. The time is absent where windows end by operations, or when all rows are loaded.
+    pub fn forecast(&self) -> Vec<(&SuiteTestInfo, (usize, usize), Option<f64>)> {
+        // Throughput that never rises ends a ramp as early as possible, one that doubles never.
+        let runs = |planned: &PlannedSuiteTest, throughput: fn(u32) -> f64| {
+            let mut results = planned.done.clone();
+            let mut runs = 0;
+            while let Some((sessions, _)) =
+                steps::next_suite_step(&planned.test.load, self.choice.depth, self.wide, &results)
+            {
+                results.entry(sessions).or_default().push(Some(throughput(sessions)));
+                runs += 1;
+            }
+            runs
+        };
+        let remaining = self.tests.iter().filter(|planned| planned.failed.is_none());
+        let forecast = |planned: &'_ PlannedSuiteTest| {
+            let plan = planned.plan.as_ref()?;
+            let seconds = campaign::nominal_s(plan).filter(|_| !planned.is_load());
+            Some(((runs(planned, |_| 1.0), runs(planned, f64::from)), seconds))
+        };
+        remaining
+            .filter_map(|planned| forecast(planned).map(|(runs, seconds)| (&planned.page, runs, seconds)))
+            .filter(|(_, (_, most), _)| *most > 0)
+            .collect()
+    }
+
     /// Returns the tests as reports show them.
     pub fn pages(&self) -> impl Iterator<Item = &SuiteTestInfo> {
         self.tests.iter().map(|test| &test.page)

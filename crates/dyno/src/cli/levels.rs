@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
-use super::{Cli, CommonArgs};
+use super::{Cli, CommonArgs, groups};
 
 /// Options of [`CommonArgs`] with a single value.
 const SINGLE: [&str; 5] = ["plan", "repository", "metrics", "annotate", "events"];
@@ -23,7 +23,7 @@ impl Cli {
 }
 
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = at_every_level(Cli::command());
+    let mut command = groups::grouped(at_every_level(Cli::command()));
     command.try_get_matches_from_mut(args).and_then(|matches| read(&mut command, &matches))
 }
 
@@ -58,11 +58,18 @@ fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error>
     Ok(cli)
 }
 
-/// Defines every global option at each level, under the same help heading.
+/// Defines every global option at each level, under the same help heading. The help of a command shows
+/// those that have an effect on it.
 fn at_every_level(command: Command) -> Command {
     let shared: Vec<clap::Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let shared: Vec<clap::Arg> = shared.into_iter().map(|arg| arg.global(false)).collect();
-    below(command.mut_args(|arg| arg.global(false)), &shared)
+    command.mut_args(|arg| arg.global(false)).mut_subcommands(|sub| {
+        let name = sub.get_name().to_owned();
+        let shown = |arg: &clap::Arg| groups::shows(&name, arg.get_id().as_str());
+        let of_command: Vec<clap::Arg> =
+            shared.iter().map(|arg| if shown(arg) { arg.clone() } else { arg.clone().hide(true) }).collect();
+        below(sub.args(&of_command), &of_command)
+    })
 }
 
 fn below(command: Command, shared: &[clap::Arg]) -> Command {
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn command_line_definition_passes_clap_checks() {
-        at_every_level(Cli::command()).debug_assert();
+        groups::grouped(at_every_level(Cli::command())).debug_assert();
         Cli::command().debug_assert();
     }
 

@@ -3,11 +3,31 @@
 use clap::Args;
 use dyno_plan::TimeSpan;
 
+use super::CommonArgs;
 use super::fleet::DriverHostArgs;
 use super::shared::{CompareRules, MarkArgs};
 
+/// The length of each run's window.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WindowArgs {
+    /// Length of each run's window: run.time.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) time: Option<TimeSpan>,
+}
+
+impl WindowArgs {
+    /// The common options with this length of the window as a key of the plan.
+    pub(crate) fn applied(&self, common: &CommonArgs) -> CommonArgs {
+        let mut common = common.clone();
+        common.set.extend(self.time.as_ref().map(|time| format!("run.time={time}")));
+        common
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) marks: MarkArgs,
     #[command(flatten)]
@@ -16,6 +36,8 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     /// Resume an interrupted sweep: the latest, or the one with this name.
     #[arg(long, value_name = "SWEEP", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
@@ -69,6 +91,11 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) resolution: Option<u32>,
     #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    /// Only show the runs and their duration.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
     pub(crate) marks: MarkArgs,
     #[command(flatten)]
     pub(crate) hosts: DriverHostArgs,
@@ -79,6 +106,9 @@ pub(crate) struct SoakArgs {
     /// How long the setting is measured.
     #[arg(long, value_name = "DURATION", default_value = "8h")]
     pub(crate) time: TimeSpan,
+    /// Only show the runs and their duration.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) marks: MarkArgs,
     #[command(flatten)]
@@ -96,6 +126,11 @@ pub(crate) struct AbArgs {
     /// Number of runs of each side.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) pairs: u32,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    /// Only show the runs and their duration.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
     #[command(flatten)]

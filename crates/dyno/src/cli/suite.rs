@@ -27,6 +27,9 @@ pub(crate) struct SuiteArgs {
     /// affects both equally.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// Only show the tests that would run, and the number and duration of their runs.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// First drop other data of Dyno that conflicts with the tests.
     #[arg(long)]
     pub(crate) replace: bool,

@@ -12,8 +12,8 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "TARGET")]
     pub(crate) url: Option<String>,
     /// Length of the watch; Ctrl-C ends it earlier and keeps the data.
-    #[arg(long = "for", value_name = "TIME", default_value = "10m")]
-    pub(crate) length: TimeSpan,
+    #[arg(long, alias = "for", value_name = "TIME", default_value = "10m")]
+    pub(crate) time: TimeSpan,
     /// Time between two readings of the counters.
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) interval: TimeSpan,

@@ -1,15 +1,17 @@
 //! `dyno ab`: compares two sides in interleaved runs, so that drift affects both equally.
 
-use dyno_campaign::ab::{AbSidePlan, ab};
+use dyno_campaign::ab::{AbSidePlan, ab, turns};
 use serde_json::json;
 
 use super::compare;
+use super::dry_run::DryRun;
 use crate::cli::{AbArgs, CommonArgs};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::{answers, context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let common = &args.window.applied(common);
     // An invalid gate is reported before the runs, not after them.
     let judge = args.rules.judge()?;
     let side =
@@ -17,6 +19,9 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
     let sides = [side("a", &args.a)?, side("b", &args.b)?];
     for side in &sides {
         fleet::refuse_unfit(&args.hosts, side.plan())?;
+    }
+    if args.dry_run {
+        return dry_run(&sides, args.pairs).show(talk);
     }
     let (ended, answer) =
         context::run_campaign_on_screen("ab", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
@@ -47,4 +52,11 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
     }))?;
     talk.say(&format!("stored as {0}; `dyno show {0}` shows the full record", ended.id));
     Ok(if exit == Exit::Done { gates } else { exit })
+}
+
+/// The runs of both sides in their order.
+fn dry_run(sides: &[AbSidePlan; 2], pairs: u32) -> DryRun {
+    let runs: Vec<(&AbSidePlan, u32)> = turns(pairs).map(|(side, pair)| (&sides[side], pair)).collect();
+    let seconds = runs.iter().map(|(side, _)| dyno_campaign::nominal_s(side.plan())).sum();
+    DryRun::of(runs.iter().map(|(side, pair)| format!("pair {pair}  {side}")).collect(), seconds)
 }

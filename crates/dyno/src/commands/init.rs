@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use dyno_plan::{EngineSpec, READY, Ready, TargetUrl};
+use dyno_workload::custom::example::EXAMPLES;
+use serde_json::json;
 
 use crate::cli::{CommonArgs, Init};
 use crate::console::Console;
@@ -11,6 +13,9 @@ use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 
 pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
+    if args.list {
+        return list(talk);
+    }
     if let Some(name) = &args.workload {
         return super::init_workload::run(name, args, talk);
     }
@@ -18,10 +23,14 @@ pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::R
     let ready = READY.iter().find(|ready| Some(ready.name) == args.ready.as_deref());
     let options = context::options(common);
     let engine = engine(args.engine, options.target.as_deref())?;
-    let text = ready.map_or_else(|| dyno_plan::template(engine), |ready| ready_text(ready, engine, path));
+    let text = match ready {
+        Some(ready) => ready_text(ready, engine, path),
+        None if args.full => dyno_plan::template(engine),
+        None => dyno_plan::short_template(engine),
+    };
     let text = dyno_plan::with_options(&path.display().to_string(), &text, &options)?;
     super::new_file::write_new(path, &text, args.force, "--plan")?;
-    talk.json(&serde_json::json!({ "plan": path, "engine": engine.name, "ready": args.ready }))?;
+    talk.json(&json!({ "plan": path, "engine": engine.name, "ready": args.ready }))?;
     let next = match ready {
         Some(ready) => {
             talk.say(ready.about());
@@ -33,6 +42,25 @@ pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::R
         None => "edit it, then `dyno check`, `dyno load`, `dyno run`",
     };
     talk.say(&format!("wrote {}: {next}", path.display()));
+    Ok(Exit::Done)
+}
+
+/// `--list`: the plans and workloads that can be written, with their subjects.
+fn list(talk: &Console) -> anyhow::Result<Exit> {
+    let plans: Vec<(&str, String)> =
+        READY.iter().map(|ready| (ready.name, ready.about().to_owned())).collect();
+    let workloads: Vec<(&str, String)> =
+        EXAMPLES.iter().map(|example| (example.name, example.about.to_owned())).collect();
+    let as_json = |all: &[(&str, String)]| -> Vec<_> {
+        all.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect()
+    };
+    talk.json(&json!({ "ready": as_json(&plans), "workloads": as_json(&workloads) }))?;
+    for (title, option, all) in [("plans", "--ready", &plans), ("workloads", "--workload", &workloads)] {
+        talk.show(&format!("{title}: dyno init {option} NAME\n"))?;
+        for (name, about) in all {
+            talk.show(&format!("  {name:<22} {about}\n"))?;
+        }
+    }
     Ok(Exit::Done)
 }
 

@@ -15,6 +15,7 @@ mod collect;
 mod compare;
 mod completions;
 mod drop;
+mod dry_run;
 mod export;
 mod health;
 mod import;

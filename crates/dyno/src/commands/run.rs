@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::{context, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &RunArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let common = &args.window.applied(common);
     let plan = context::plan(common)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
     let record =

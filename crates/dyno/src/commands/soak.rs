@@ -3,9 +3,11 @@
 use dyno_analyze::CurveSummaries;
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_analyze::minutes::Minute;
+use dyno_analyze::number;
 use dyno_record::RunRecord;
 use serde_json::json;
 
+use super::dry_run::DryRun;
 use crate::cli::{CommonArgs, SoakArgs};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -16,6 +18,10 @@ pub(super) fn run(common: &CommonArgs, args: &SoakArgs, talk: &Console) -> anyho
     common.set.push(format!("run.time={}", args.time));
     let plan = context::plan(&common)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
+    if args.dry_run {
+        let step = number::sessions(f64::from(plan.sessions()));
+        return DryRun::of(vec![step], dyno_campaign::nominal_s(&plan)).show(talk);
+    }
     let finished =
         context::run_campaign_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
             dyno_campaign::soak(ctx, plan)

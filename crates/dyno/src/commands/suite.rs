@@ -7,6 +7,7 @@ use dyno_campaign::suite::{SuiteCampaign, SuiteSelection, suite};
 use dyno_report::suite_list;
 use serde_json::json;
 
+use super::dry_run::DryRun;
 use crate::cli::{CommonArgs, MarkArgs, SuiteArgs, SuiteCommand, SuiteTestArgs};
 use crate::console::Console;
 use crate::engines::ENGINES;
@@ -38,6 +39,9 @@ pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyh
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     fleet::refuse_unfit(&args.hosts, order.base())?;
+    if args.dry_run {
+        return dry_run(&order).show(talk);
+    }
     match context::run_campaign_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |ctx| {
         suite(ctx, order.at_most(args.runs))
     })? {
@@ -87,6 +91,24 @@ fn list(common: &CommonArgs, selection: &SuiteTestArgs, talk: &Console) -> anyho
     talk.json(&json!({ "tests": pages }))?;
     talk.show(&suite_list(&pages, &talk.style()))?;
     Ok(Exit::Done)
+}
+
+/// The tests that would run; their throughput decides how far the load rises.
+fn dry_run(order: &SuiteCampaign) -> DryRun {
+    let tests = order.forecast();
+    let steps = tests.iter().map(|(page, (least, most), _)| match (least, most) {
+        (_, 1) => format!("{}: 1 run", page.id),
+        (least, most) if least == most => format!("{}: {least} runs", page.id),
+        (least, most) => format!("{}: {least} to {most} runs", page.id),
+    });
+    let total = |of: fn(&(usize, usize)) -> usize| tests.iter().map(|(_, runs, _)| of(runs)).sum::<usize>();
+    let time = |of: fn(&(usize, usize)) -> usize| {
+        tests.iter().map(|(_, runs, seconds)| seconds.unwrap_or(0.0) * of(runs) as f64).sum::<f64>()
+    };
+    let is_known = tests.iter().all(|(_, _, seconds)| seconds.is_some());
+    let runs = (total(|runs| runs.0), Some(total(|runs| runs.1)));
+    let seconds = Some((time(|runs| runs.0), is_known.then(|| time(|runs| runs.1))));
+    DryRun { steps: steps.collect(), runs, seconds }
 }
 
 /// Shows the table of all tests and how the suite ended.

@@ -17,6 +17,7 @@ use crate::exit::{Exit, usage};
 use crate::{context, event_messages, fleet};
 
 pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let common = &args.window.applied(common);
     let order = match &args.resume {
         None => {
             SweepCampaign::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?
@@ -46,7 +47,7 @@ fn resumed(common: &CommonArgs, selector: Option<&str>, args: &SweepArgs) -> any
     if !common.set.is_empty() || !common.target.is_empty() || args.marks != MarkArgs::default() {
         return Err(usage(
             "a sweep resumes with its original plan",
-            "leave --set, --target, --variant and --tag out, or begin another sweep",
+            "leave --set, --time, --target, --variant and --tag out, or begin another sweep",
         ));
     }
     Ok(SweepCampaign::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs, args.replace)?)

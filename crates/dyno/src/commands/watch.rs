@@ -10,7 +10,7 @@ pub(super) fn run(common: &CommonArgs, args: &WatchArgs, talk: &Console) -> anyh
     if let Some(url) = &args.url {
         common.target = vec![url.clone()];
     }
-    common.set.extend([format!("run.time={}", args.length), format!("observe.interval={}", args.interval)]);
+    common.set.extend([format!("run.time={}", args.time), format!("observe.interval={}", args.interval)]);
     let plan = context::plan(&common)?;
     let record = context::run_campaign_with_agents(&common, (&args.marks, &args.met), talk, |ctx| {
         dyno_campaign::watch(ctx, &plan)

@@ -20,7 +20,7 @@ fn run_suite_and_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> S
                 work();
             }
         });
-        let watch = desk.dyno(&["watch", url, "--for", "2s", "--interval", "200ms", "--tag", "now"]);
+        let watch = desk.dyno(&["watch", url, "--time", "2s", "--interval", "200ms", "--tag", "now"]);
         is_watched.store(true, Ordering::Relaxed);
         assert_eq!(watch.code, 0, "{watch:#?}");
     });
@@ -108,7 +108,7 @@ fn mariadb_suite_capacity_is_compared_with_a_watch() {
 fn capacity_refuses_run_as_use_and_watch_as_measurement() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
-    let watch = ["watch", &server.url(), "--for", "1s", "--interval", "200ms", "--tag", "now"];
+    let watch = ["watch", &server.url(), "--time", "1s", "--interval", "200ms", "--tag", "now"];
     assert_eq!(desk.dyno(&watch).code, 0);
     let run = ["run", "--set", "data.scale=1000 blocks", "--set", "run.time=1s", "--tag", "mine"];
     assert_eq!(desk.dyno(&["init"]).code, 0);

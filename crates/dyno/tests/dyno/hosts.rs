@@ -335,7 +335,7 @@ fn watch_observes_database_host_until_it_is_lost() {
         let args = [
             "watch",
             &url,
-            "--for",
+            "--time",
             length,
             "--interval",
             interval,

@@ -67,6 +67,61 @@ fn init_options_are_written_to_the_plan() {
 }
 
 #[test]
+fn init_writes_the_most_used_keys_or_all_of_them() {
+    let desk = TestEnv::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    let short = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
+    assert!(short.lines().count() <= 32 && !short.contains("[observe]"), "{short}");
+    assert_eq!(desk.dyno(&["init", "--full", "--force"]).code, 0);
+    let full = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
+    assert!(full.contains("\n[observe]\n"), "{full}");
+    let listed = TestEnv::new().dyno(&["init", "--list"]);
+    assert_eq!(listed.code, 0);
+    for name in ["oltp-80-20", "key-value"] {
+        assert!(listed.out.contains(name), "{}", listed.out);
+    }
+}
+
+#[test]
+fn dry_run_shows_the_runs_and_makes_none() {
+    let desk = TestEnv::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    let ab = ["ab", "--a", "work_unit=1", "--b", "", "--pairs", "2", "--time", "10s", "--dry-run"];
+    for (args, says) in [
+        (&ab[..], "4 runs; warm-ups, windows and pauses take 60"),
+        (&["search", "--limit", "p99 <= 2ms", "--dry-run"], "at least 3 runs"),
+        (&["soak", "--time", "8h", "--dry-run"], "1 run; warm-ups, windows and pauses take 8 h"),
+        (&["suite", "--quick", "--test", "cpu-integer", "--dry-run"], "2 runs; warm-ups"),
+        (&["sweep", "--time", "5s", "--set", "sweep.sessions=1,2", "--dry-run"], "take 20"),
+    ] {
+        let output = desk.dyno(args);
+        assert!(output.code == 0 && output.err.contains(says), "{args:?}: {output:#?}");
+    }
+    let turns = desk.dyno(&ab).out;
+    let sides: Vec<&str> = turns.lines().filter_map(|line| line.split_whitespace().nth(3)).collect();
+    assert_eq!(sides, ["a", "b", "b", "a"], "{turns}");
+    assert!(!desk.file("dyno.db").exists(), "nothing was loaded");
+}
+
+#[test]
+fn help_lists_commands_in_groups_and_options_where_they_have_an_effect() {
+    let desk = TestEnv::new();
+    let help = desk.dyno(&["--help"]).out;
+    let groups = ["Prepare:", "Measure:", "Observe:", "Results:", "Platforms:", "Service:", "Verify:"];
+    let places: Vec<Option<usize>> = groups.iter().map(|group| help.find(group)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{help}");
+    assert_eq!(help.matches("Find the highest load").count(), 1, "{help}");
+    assert!(desk.dyno(&["run", "--help"]).out.contains("--allow-hooks"));
+    let list = desk.dyno(&["list", "--help"]).out;
+    assert!(!list.contains("--allow-hooks") && list.contains("--repository"), "{list}");
+    // An option without effect is still accepted, as in scripts that pass it to every command.
+    // `--for` is the former name of `watch --time`.
+    for args in [&["list", "--plain"][..], &["watch", "sqlite:none.db", "--for", "1s"]] {
+        assert!(!desk.dyno(args).err.contains("unexpected argument"), "{args:?}");
+    }
+}
+
+#[test]
 fn unknown_options_and_commands_are_usage_errors() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["fly"]).code, 2);

@@ -9,7 +9,7 @@ const KNOWN: u64 = 700;
 
 /// A watch that a signal ends.
 fn start_watch(desk: &TestEnv, url: &str, more: &[&str]) -> Running {
-    let mut watch = desk.start(&[&["watch", url, "--for", "1h", "--interval", "200ms"], more].concat());
+    let mut watch = desk.start(&[&["watch", url, "--time", "1h", "--interval", "200ms"], more].concat());
     watch.wait_for_line("  ETA ");
     watch
 }
@@ -148,11 +148,11 @@ fn watch_reports_missing_privilege_and_failed_login() {
         "local all all trust\nhost all few 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n",
     );
     let url = server.url_of("few", "postgres");
-    let wrong = desk.dyno_with(("PGPASSWORD", "nicht-dieses"), &["watch", &url, "--for", "1s"]);
+    let wrong = desk.dyno_with(("PGPASSWORD", "nicht-dieses"), &["watch", &url, "--time", "1s"]);
     assert_eq!((wrong.code, wrong.err.contains("nicht-dieses")), (3, false), "{wrong:#?}");
     assert!(wrong.err.contains("password authentication failed"), "{wrong:#?}");
     let output =
-        desk.dyno_with(("PGPASSWORD", "geheim"), &["watch", &url, "--for", "1s", "--interval", "200ms"]);
+        desk.dyno_with(("PGPASSWORD", "geheim"), &["watch", &url, "--time", "1s", "--interval", "200ms"]);
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(output.err.contains("GRANT pg_read_all_stats"), "{output:#?}");
     let record = last_record(&desk);
