@@ -9,17 +9,21 @@
   const number = (value, digits = 3) => value == null ? "–" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 });
   const time = (us) => us == null ? "–" : us < 1e3 ? number(us) + " µs" : us < 1e6 ? number(us / 1e3) + " ms" : number(us / 1e6) + " s";
   const span = (s) => { s = Math.max(0, Math.round(s)); const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60]; return h ? `${h} h ${m} min` : m ? `${m} min ${s % 60} s` : `${s} s`; };
+  const says = document.getElementById("says"), done = document.getElementById("done");
   const set = (name, text) => { const place = document.querySelector(`[data-live=${name}]`); if (place) place.textContent = text; };
 
   // One column for each interval; waits and heat come beside them, by the interval's begin.
   const data = { at: [], rate: [], p50: [], p99: [], max: [], cpu: [], iowait: [], reads: [], redo: [], commits: [], active: [], waits: new Map(), heat: [] };
   const columns = ["rate", "p50", "p99", "max", "cpu", "iowait", "reads", "redo", "commits", "active"];
   const isWatch = box.dataset.kind === "watch";
-  let waits = { samples: 0, classes: new Map() }, window_s = null, phase = "", marks = [];
+  let waits = { samples: 0, classes: new Map() }, window_s = null, phase = "", marks = [], dirty = false;
   const clear = () => {
     data.at = []; data.heat = []; data.waits = new Map(); marks = [];
     columns.forEach((name) => { data[name] = []; });
     waits = { samples: 0, classes: new Map() };
+    ["rate", "p50", "p99", "max", "commits", "active", "reads", "redo", "cpu"].forEach((name) => set(name, "–"));
+    if (done) done.value = 0;
+    dirty = true;
   };
 
   // Those of charts in reports, by the classes of PostgreSQL and Oracle.
@@ -128,12 +132,14 @@
     stacked = names;
     const bands = names.slice(1).map((_, i) => ({ series: [i + 2, i + 1] }));
     stack = chart("Sessions by wait event", "From samples since the previous interval; CPU means running or waiting for a processor.",
-      names.map((name, i) => ({ label: name, stroke: () => colour(name, i), fill: () => colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)[at]) })),
+      names.map((name, i) => ({ label: name, stroke: () => colour(name, i), fill: () => colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)?.[at]) })),
       (v) => number(v), () => {
         const sums = data.at.map(() => 0);
-        return names.map((name) => data.waits.get(name).map((v, i) => v == null ? null : (sums[i] += v)));
+        // The next run has no waits of these classes yet.
+        return names.map((name) => data.at.map((_, i) => { const v = data.waits.get(name)?.[i]; return v == null ? null : (sums[i] += v); }));
       });
-    stack.bands = bands;
+    // Each class is filled down to the one below it, and not to zero.
+    bands.forEach((band) => stack.addBand(band));
     stackPlace = stack.root.parentNode;
   };
 
@@ -203,12 +209,11 @@
     }));
   };
 
-  const says = document.getElementById("says"), done = document.getElementById("done");
   let run = "", asked = false;
   const say = (text) => { if (says) says.textContent = (run ? run + ", " : "") + text; };
   // What is not moved here stands on the page anew: steps of a sweep, and that it is over.
   const reload = () => { if (!asked) { asked = true; setTimeout(() => location.reload(), 300); } };
-  let live = false, dirty = false;
+  let live = false;
   const hear = (told) => {
     switch (told.event) {
       case "phase":
@@ -232,9 +237,14 @@
         break;
       case "late": { const at = place_of(told.at_s); if (at >= 0) { data.rate[at] += told.ops / interval_s; dirty = true; } break; }
       case "complete": complete(told); dirty = true; break;
-      case "next": run = `run ${told.step.number}${told.of ? ` of ${told.of}` : ""}`; if (live) reload(); break;
+      case "next":
+        clear();
+        run = `run ${told.step.number}${told.of ? ` of ${told.of}` : ""}`;
+        say("connects");
+        if (live) reload();
+        break;
       case "ended": if (live) reload(); break;
-      case "paused": if (live) reload(); break;
+      case "paused": say(told.paused ? "paused before the next run" : "continues"); if (live) reload(); break;
     }
   };
   const draw = () => {

@@ -1,6 +1,6 @@
 //! Cards: what the home page shows about a run or a campaign.
 
-use dyno_analyze::number::{figure, time_us};
+use dyno_analyze::number::{figure, sessions, time_us};
 use dyno_record::{Repository, RunState, RunSummary, SweepState, SweepSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub(crate) struct Card {
     /// How far the figures can be trusted: `good` (audited, no warnings), `warn`, `bad`, `foreign` (not
     /// audited), or empty.
     pub(crate) tone: &'static str,
+    /// What ran: workload and sessions, or the settings that a campaign varied; empty if unknown.
+    pub(crate) what: String,
     /// The result in a few words.
     pub(crate) answer: String,
     /// What limits the result, or why the run does not count.
@@ -185,7 +187,7 @@ fn fits(entry: &CardSource<'_>, wanted: &CardFilterQuery, words: &[String]) -> b
 fn card(state: &ServeState, repository: &Repository, entry: &CardSource<'_>) -> Result<Card, HttpError> {
     Ok(match entry {
         CardSource::Run(run) => of_run(state, repository, run),
-        CardSource::Several(sweep, runs) => of_several(repository, *sweep, runs)?,
+        CardSource::Several(sweep, runs) => of_several(state, repository, *sweep, runs)?,
     })
 }
 
@@ -220,6 +222,7 @@ fn of_run(state: &ServeState, repository: &Repository, run: &RunSummary) -> Card
         started_at: run.started_at.clone(),
         status: run.status.name().to_owned(),
         tone: tone(run.status, facts.is_warned, !run.marked.is_empty()),
+        what: joined([facts.workload.clone(), session_words(run.sessions, run.sessions)]),
         answer: figures(run),
         more: more.collect::<Vec<_>>().join(". "),
         database: run.database.clone().unwrap_or_else(|| run.engine.clone()),
@@ -231,7 +234,30 @@ fn of_run(state: &ServeState, repository: &Repository, run: &RunSummary) -> Card
     }
 }
 
+/// `8 sessions`, or `1 to 32 sessions` where runs differ; empty if unknown.
+fn session_words(least: u32, greatest: u32) -> String {
+    match (least, greatest) {
+        (_, 0) => String::new(),
+        (least, greatest) if least == greatest => sessions(f64::from(greatest)),
+        (least, greatest) => format!("{least} to {}", sessions(f64::from(greatest))),
+    }
+}
+
+/// The settings other than sessions that distinguish the points of a campaign: `over update_pct`.
+fn varied(runs: &[&RunSummary]) -> String {
+    let settings = runs.iter().filter_map(|run| run.part_of.as_ref()).flat_map(|part| &part.settings);
+    let names: std::collections::BTreeSet<&str> =
+        settings.map(|setting| setting.key.rsplit('.').next().unwrap_or(&setting.key)).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| *name != "sessions").collect();
+    if names.is_empty() { String::new() } else { format!("over {}", names.join(", ")) }
+}
+
+fn joined(parts: impl IntoIterator<Item = String>) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
 fn of_several(
+    state: &ServeState,
     repository: &Repository,
     sweep: Option<&SweepSummary>,
     runs: &[&RunSummary],
@@ -271,8 +297,12 @@ fn of_several(
     if spark.len() > 4 * SPARK_POINTS {
         spark = thinned(&spark);
     }
+    let facts = state.store.facts(repository, newest);
+    let least = runs.iter().map(|run| run.sessions).min().unwrap_or_default();
+    let greatest = runs.iter().map(|run| run.sessions).max().unwrap_or_default();
     Ok(Card {
         id,
+        what: joined([facts.workload.clone(), session_words(least, greatest), varied(runs)]),
         kind: part.map_or("sweep", |part| part.kind.name()).to_owned(),
         started_at: sweep.map_or(&newest.started_at, |sweep| &sweep.started_at).clone(),
         status: status.to_owned(),

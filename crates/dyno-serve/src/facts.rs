@@ -10,6 +10,8 @@ pub(crate) const SPARK_POINTS: usize = 48;
 /// The facts of a record that its summary lacks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CardFacts {
+    /// The workload: the name of a custom one, or the share of updates; empty where nothing is executed.
+    pub(crate) workload: String,
     /// Throughput over the window, operations per second.
     pub(crate) spark: Vec<f64>,
     /// The bottleneck, in a word or two; empty if unknown.
@@ -31,11 +33,22 @@ impl CardFacts {
         };
         let is_run = kind.is_empty();
         Self {
+            workload: if is_run { workload(record) } else { String::new() },
             spark: thinned(&rates),
             limit: if is_run { limited(record).short() } else { String::new() },
             is_warned: record.audit.iter().any(has_doubt),
             kind,
         }
+    }
+}
+
+/// The workload of a run in a few words.
+fn workload(record: &RunRecord) -> String {
+    match (&record.workload, record.plan.workload.update_pct) {
+        _ if record.imported.is_some() => String::new(),
+        (Some(custom), _) => custom.name.clone(),
+        (None, 0) => "block reads".to_owned(),
+        (None, update_pct) => format!("{update_pct} % updates"),
     }
 }
 

@@ -10,11 +10,12 @@ use axum::extract::{ConnectInfo, Form, Request, State as FromState};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
-use maud::{Markup, html};
+use maud::html;
 use serde::Deserialize;
 
 use crate::action_log::Action;
 use crate::pages::frame::bare;
+use crate::pages::login;
 use crate::reply::HttpError;
 use crate::roles::{Caller, is_safe, required};
 use crate::sessions::LOGIN_S;
@@ -79,9 +80,7 @@ pub(crate) async fn guard(
             let hint = "send it in the header `Authorization: Bearer TOKEN`";
             HttpError::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong", hint).json()
         }
-        Ok(AccessDecision::NeedsLogin) => {
-            (StatusCode::UNAUTHORIZED, Html(ask("").into_string())).into_response()
-        }
+        Ok(AccessDecision::NeedsLogin) => login::page(StatusCode::UNAUTHORIZED, ""),
         Ok(AccessDecision::LoginAttempt) => next.run(request).await,
         Ok(AccessDecision::Refused(_, trouble)) | Err(trouble) if is_api => trouble.json(),
         Ok(AccessDecision::Refused(_, trouble)) => trouble.into_response(),
@@ -307,7 +306,7 @@ pub(crate) struct LoginForm {
 /// Answers `POST /login`, whose form contains the token.
 pub(crate) async fn login(FromState(state): SharedServeState, Form(knock): Form<LoginForm>) -> Response {
     let Some((caller, digest)) = state.users.holder(knock.token.trim()) else {
-        return (StatusCode::UNAUTHORIZED, Html(ask("Wrong token.").into_string())).into_response();
+        return login::page(StatusCode::UNAUTHORIZED, "Wrong token.");
     };
     let mut response = token_login_response(&state, &digest, "/");
     // Needed for the action log.
@@ -316,8 +315,8 @@ pub(crate) async fn login(FromState(state): SharedServeState, Form(knock): Form<
 }
 
 /// Answers `GET /login` with the login form.
-pub(crate) async fn login_page() -> Html<String> {
-    Html(ask("").into_string())
+pub(crate) async fn login_page() -> Response {
+    login::page(StatusCode::OK, "")
 }
 
 /// Answers `POST /logout`: ends the login on the server and in the browser.
@@ -326,20 +325,6 @@ pub(crate) async fn logout(FromState(state): SharedServeState, headers: HeaderMa
         state.sessions.end(value);
     }
     let expired_cookie = cookie(&state, "", 0);
-    ([(header::SET_COOKIE, expired_cookie)], Html(ask("You are logged out.").into_string())).into_response()
-}
-
-fn ask(line: &str) -> Markup {
-    let body = html! {
-        main {
-            h1 { "Dyno" }
-            @if !line.is_empty() { p role="alert" { (line) } }
-            p { "The address that " code { "dyno serve" } " printed contains a token, which is also in the file " code { "token" } " of its state folder." }
-            form method="post" action="/login" {
-                label { "Token " input type="password" name="token" required autocomplete="off"; }
-                " " button type="submit" { "Log in" }
-            }
-        }
-    };
-    bare("Dyno", &html! {}, &body)
+    ([(header::SET_COOKIE, expired_cookie)], login::page(StatusCode::OK, "You are logged out."))
+        .into_response()
 }

@@ -158,7 +158,8 @@ impl ServeJob {
         use std::os::unix::fs::DirBuilderExt as _;
         let now = jiff::Timestamp::now();
         let random = u16::from_le_bytes(random_pair()?);
-        let id = new_run_id(now, random);
+        // Ids of runs have no such beginning, so nobody takes one for the other.
+        let id = format!("job-{}", new_run_id(now, random));
         let directory = jobs.join(&id);
         std::fs::DirBuilder::new().mode(0o700).create(&directory)?;
         if let Some(plan) = &start.plan {

@@ -13,7 +13,7 @@ use dyno_report::html::{PageSection, pages_in};
 use dyno_report::text::clean;
 use maud::{Markup, html};
 
-use super::frame::{self, escaped, moment};
+use super::frame::{self, escaped};
 use crate::reply::HttpError;
 use crate::state::SharedServeState;
 
@@ -123,22 +123,41 @@ async fn choose(shared: &SharedServeState, first: Option<String>) -> Result<Html
         Ok(same.into_iter().chain(others).take(OFFERED).cloned().collect::<Vec<_>>())
     });
     let runs = listed.await?;
-    let side = |name: &str, label: &str, value: &str| -> Markup {
-        html! { label { (label) " " input name=(name) value=(value) list="runs" required; } }
-    };
-    let body = html! {
-        form class="filters" method="get" action="/compare" {
-            (side("a", "Baseline (A)", first.as_deref().unwrap_or_default()))
-            (side("b", "Candidate (B)", ""))
-            button type="submit" { "Compare" }
-            datalist id="runs" {
-                @for run in &runs {
-                    option value=(run.id) { (moment(&run.started_at)) " " (clean(&run.target)) }
+    let chosen = first.as_deref().unwrap_or_default();
+    let side = |name: &str, label: &str, chosen: &str| -> Markup {
+        html! {
+            label { (label)
+                select name=(name) required {
+                    option value="" { "choose a run" }
+                    @if !chosen.is_empty() && runs.iter().all(|run| run.id != chosen) {
+                        option value=(chosen) selected { (clean(chosen)) }
+                    }
+                    @for run in &runs {
+                        option value=(run.id) selected[run.id == chosen] { (clean(&frame::run_words(run))) }
+                    }
                 }
             }
         }
-        p class="dim" {
-            "A side is a run (an id, last, last~2), a sweep, tag:NAME or variant:NAME; several with commas between them are repeats."
+    };
+    let text = |name: &str, label: &str, value: &str| -> Markup {
+        html! { label { (label) input name=(name) value=(value) required; } }
+    };
+    let body = html! {
+        form class="filters" method="get" action="/compare" {
+            (side("a", "Baseline (A)", chosen))
+            (side("b", "Candidate (B)", ""))
+            button type="submit" { "Compare" }
+        }
+        details {
+            summary { "By name, tag or variant" }
+            form class="filters" method="get" action="/compare" {
+                (text("a", "Baseline (A)", chosen))
+                (text("b", "Candidate (B)", ""))
+                button type="submit" { "Compare these" }
+            }
+            p class="dim" {
+                "A side is a run (an id, last, last~2), a sweep, tag:NAME or variant:NAME; several with commas between them are repeats."
+            }
         }
         p { "Or select two on " a href="/" { "the page of all runs" } "." }
     };

@@ -1,5 +1,7 @@
 //! The frame of every page: head and navigation; reports get the same frame.
 
+use dyno_analyze::number::{figure, sessions};
+use dyno_record::{RunState, RunSummary};
 use dyno_report::html::PageFrame;
 use dyno_report::text::clean;
 use maud::{DOCTYPE, Markup, html};
@@ -73,7 +75,7 @@ fn top(current_path: &str) -> Markup {
 /// Creates the frame around a report: `current_path` is its path in the navigation, `actions` appear below it.
 pub(crate) fn around(current_path: &str, actions: &Markup) -> PageFrame {
     let head = html! { link rel="icon" href="data:,"; (links()) script src="/assets/report.js" defer {} };
-    let top = html! { (top(current_path)) p id="main" class="actions" { (actions) } };
+    let top = html! { (top(current_path)) div id="main" class="actions" { (actions) } };
     PageFrame { head: head.into_string(), top: top.into_string() }
 }
 
@@ -85,6 +87,22 @@ pub(crate) fn escaped(text: &str) -> String {
 /// Formats a time as `2026-03-21 14:25:01`.
 pub(crate) fn moment(rfc3339: &str) -> String {
     clean(rfc3339.get(..19).unwrap_or(rfc3339)).replace('T', " ")
+}
+
+/// A run in a list to choose from: `2026-03-21 14:25:01, PostgreSQL 16.2, 8 sessions, 31,204 operations/s`.
+pub(crate) fn run_words(run: &RunSummary) -> String {
+    let update_share = run.update_pct.filter(|pct| *pct > 0).map(|pct| format!("{pct} % updates"));
+    let parts = [
+        Some(moment(&run.started_at)),
+        Some(run.database.clone().unwrap_or_else(|| run.engine.clone())),
+        (run.sessions > 0).then(|| sessions(f64::from(run.sessions))),
+        update_share,
+        run.ops_per_s.map(|rate| format!("{} operations/s", figure(rate))),
+        run.variant.clone(),
+        Some(run.status.name().to_owned()).filter(|_| run.status != RunState::Valid),
+    ];
+    let tags = run.tags.iter().map(|tag| format!("#{tag}"));
+    parts.into_iter().flatten().chain(tags).collect::<Vec<_>>().join(", ")
 }
 
 /// Draws values as a line without axes; `label` says what they are.

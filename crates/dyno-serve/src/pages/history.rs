@@ -1,5 +1,7 @@
 //! The history of a measure over the runs of one plan, with its change points.
 
+use std::collections::HashSet;
+
 use axum::extract::Query;
 use axum::response::Html;
 use dyno_analyze::number::figure;
@@ -7,14 +9,14 @@ use dyno_analyze::points::Measure;
 use dyno_analyze::trend::{ChangePointOptions, Trend, leading_measure, trend};
 use dyno_analyze::{number, totals};
 use dyno_campaign::select;
-use dyno_record::{Repository, RunRecord, Unit};
+use dyno_record::{Repository, RunRecord, RunState, RunSummary, Unit};
 use dyno_report::chart::{
     Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind,
 };
 use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::html::{PageSection, pages_in};
-use dyno_report::text::capital;
-use maud::html;
+use dyno_report::text::{capital, clean};
+use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::frame::{self, escaped, moment};
@@ -42,17 +44,18 @@ pub(crate) async fn page(
     Query(wanted): Query<HistoryQuery>,
 ) -> Result<Html<String>, HttpError> {
     let request = wanted.clone();
-    let made = shared.read(move |_, repository| {
+    let made = shared.read(move |state, repository| {
         if repository.list(&dyno_record::Filter { limit: Some(1), ..Default::default() })?.is_empty() {
             return Ok(None);
         }
-        load_trend(repository, &wanted).map(Some)
+        let plans = plans(&state.store.listed(repository)?.runs);
+        Ok(Some((load_trend(repository, &wanted)?, plans)))
     });
-    let Some(trend) = made.await? else {
+    let Some((trend, plans)) = made.await? else {
         let body = html! { section id="answer" class="none" { p class="line" { "There are no runs yet." } } };
         return Ok(Html(frame::page("History", "/history", &body).into_string()));
     };
-    Ok(Html(show(&request, &trend)))
+    Ok(Html(show(&request, &trend, &plans)))
 }
 
 /// Computes the requested trend.
@@ -74,7 +77,42 @@ pub(crate) fn load_trend(repository: &Repository, wanted: &HistoryQuery) -> Resu
 /// Maximum number of run names listed for each reason why runs are left out.
 const NAMED_MAX: usize = 5;
 
-fn show(wanted: &HistoryQuery, trend: &Trend) -> String {
+/// Maximum number of plans offered.
+const PLANS_MAX: usize = 40;
+
+/// The plans that a user can choose: the latest run of each target, load and variant, in words.
+fn plans(runs: &[RunSummary]) -> Vec<(String, String)> {
+    let mut known = HashSet::new();
+    let is_new = |run: &&RunSummary| {
+        let plan = (run.target.clone(), run.database.clone(), run.sessions, run.update_pct);
+        matches!(run.status, RunState::Valid | RunState::Imported)
+            && known.insert((plan, run.variant.clone()))
+    };
+    let latest = runs.iter().filter(is_new).take(PLANS_MAX);
+    latest.map(|run| (run.id.clone(), frame::run_words(run))).collect()
+}
+
+/// The choice of a plan, by its latest run.
+fn picker(wanted: &HistoryQuery, measure: &str, plans: &[(String, String)]) -> Markup {
+    html! {
+        form class="filters" method="get" action="/history" {
+            label { "Runs like"
+                select name="like" {
+                    @if plans.iter().all(|(id, _)| *id != wanted.like) && !wanted.like.is_empty() {
+                        option value=(wanted.like) selected { (clean(&wanted.like)) }
+                    }
+                    @for (id, words) in plans {
+                        option value=(id) selected[*id == wanted.like] { (clean(words)) }
+                    }
+                }
+            }
+            input type="hidden" name="metric" value=(measure);
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+fn show(wanted: &HistoryQuery, trend: &Trend, plans: &[(String, String)]) -> String {
     let query = format!(
         "like={}&runs={}&metric={}",
         escaped(&wanted.like),
@@ -90,6 +128,7 @@ fn show(wanted: &HistoryQuery, trend: &Trend) -> String {
         "redo_mb_per_s",
     ];
     let actions = html! {
+        (picker(wanted, &trend.measure, plans))
         @for measure in measures {
             a href={"/history?like=" (escaped(&wanted.like)) "&runs=" (escaped(&wanted.runs)) "&metric=" (measure)}
                 aria-current=[(measure == trend.measure).then_some("true")] { (label(measure)) } " "

@@ -113,6 +113,7 @@ fn card(card: &Card) -> Markup {
                 @if card.runs > 1 { ", " (count(card.runs as u64)) " runs" }
                 " · " time datetime=(card.started_at) { (moment(&card.started_at)) }
             }
+            @if !card.what.is_empty() { p class="ran" { (clean(&card.what)) } }
             @if !card.spark.is_empty() { (frame::sparkline(&card.spark, "operations per second")) }
             @if !card.answer.is_empty() { p class="says" { (clean(&card.answer)) } }
             @if !card.more.is_empty() { p class="dim more" { (clean(&card.more)) } }

@@ -150,6 +150,9 @@ fn status_text(job: &ServeJob, progress: &RunProgress, before: usize) -> String 
         JobState::Running => progress_text(progress),
         JobState::Done => "finished".into(),
         JobState::Doubtful => "finished; some runs do not count".into(),
+        JobState::Stopped if job.exit.is_none() && job.process.is_none() => {
+            "stopped before it began; nothing was measured".into()
+        }
         JobState::Stopped => "stopped; what was measured is stored".into(),
         JobState::Failed => "failed; see the log below".into(),
         JobState::Interrupted => {
@@ -163,8 +166,9 @@ fn progress_text(progress: &RunProgress) -> String {
     if let Some(why) = &progress.away {
         parts.push(format!("the database does not answer: {}", clean(why)));
     }
-    if progress.paused {
+    if progress.paused && progress.elapsed_s.is_none() {
         parts.push("paused before the next run".to_owned());
+        return parts.join(", ");
     }
     if let Some(next) = &progress.next {
         let of_total = progress.of.map_or_else(String::new, |of| format!(" of {of}"));

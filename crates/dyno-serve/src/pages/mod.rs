@@ -10,5 +10,6 @@ pub(crate) mod history;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod live;
+pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod report;

@@ -133,8 +133,8 @@ fn show(
         } @else {
             @if setup.targets.all().next().is_none() { (no_targets()) }
             (findings(wrong))
-            @if let Some(made) = made { (checked(made)) }
             @if let Some(looked) = looked { (target(looked)) }
+            @if let Some(made) = made { (checked(made, looked)) }
             (fields(setup, order, wrong))
         }
     };
@@ -161,8 +161,13 @@ fn findings(wrong: &[FieldError]) -> Markup {
     }
 }
 
-/// Shows the job that would be started.
-fn checked(made: &PreparedJob) -> Markup {
+/// Shows the job that would be started, and whether the check of its target allows it.
+fn checked(made: &PreparedJob, looked: Option<&TargetCheckView>) -> Markup {
+    let verdict = match looked.map(|looked| looked.job.state) {
+        None | Some(JobState::Done) => "The job can be started: ",
+        Some(state) if state.is_over() => "The plan is valid, but the check of the target found a problem: ",
+        Some(_) => "The plan is valid: ",
+    };
     let time = made.seconds.map_or_else(
         || "the duration is unknown".to_owned(),
         |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
@@ -174,7 +179,7 @@ fn checked(made: &PreparedJob) -> Markup {
     };
     html! {
         section id="answer" {
-            p class="line" { "The job can be started: " (runs) (time) "." }
+            p class="line" { (verdict) (runs) (time) "." }
             p { "The same at a terminal:" }
             pre { code { (made.command) } }
             @if let Some(commands) = &made.commands { (commands.shown(FORM)) }

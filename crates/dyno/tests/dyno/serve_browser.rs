@@ -17,6 +17,8 @@ fn browser_workflow_survives_loss_of_web_server() {
     let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let (address, token) = (web.address.clone(), web.token.clone());
     let mut browser = Browser::start(&program, &desk.file("profile"));
+    browser.navigate(&format!("http://{address}/login"));
+    browser.wait_until_true("getComputedStyle(document.querySelector('main')).borderTopLeftRadius === '8px'");
     browser.navigate(&format!("http://{address}/?token={token}"));
     browser.wait_until_true("location.search === '' && document.querySelector('nav.site')");
 
@@ -81,6 +83,19 @@ fn browser_workflow_survives_loss_of_web_server() {
     browser.run("document.querySelectorAll('#pick .tick input').forEach((box) => box.click())");
     browser.click("#pick button");
     browser.wait_until_true("location.pathname === '/compare' && document.querySelector('table')");
+
+    // A whole sweep, run after run, on a page that stays open.
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "1s", "run.time": "2s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
+    let sweep = web.start_job(&json!({ "target": "target", "kind": "sweep", "set": set }));
+    browser.navigate(&format!("http://{address}/jobs/{sweep}"));
+    browser.wait_until_true("document.getElementById('says')?.textContent.includes('run 2 of 2')");
+    browser.wait_until_true("['done', 'doubtful'].includes(document.getElementById('state')?.textContent)");
+    browser.navigate(&format!("http://{address}/"));
+    browser.wait_until_true(
+        "document.querySelector('.card .ran')?.textContent === 'block reads, 1 to 2 sessions'",
+    );
+    browser.navigate(&format!("http://{address}/history"));
+    browser.wait_until_true("document.querySelectorAll('select[name=like] option').length > 0");
 
     browser.navigate(&format!("http://{address}/export?runs=last"));
     browser.wait_until_true("document.querySelectorAll('ul.files a[download]').length > 4");
