@@ -5,14 +5,9 @@
 //! that it cannot fill are refused. Profiles follow the products' documentation; none of the products named in
 //! [`CompatibilityExtent::Sql`] reports counters that Dyno could compare with its own.
 
-use std::sync::OnceLock;
+use dyno_record::{Advice, Counter, Snapshot};
 
-use dyno_record::{Advice, Counter, CountingRules, Identity, ServerProcesses, Snapshot};
-
-use crate::advice::{note, ok};
-use crate::error::TargetError;
-use crate::lock::Lock;
-use crate::observer::{Counting, Observer};
+use crate::advice::note;
 
 /// A product that speaks the protocol of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,16 +40,8 @@ impl CompatibilityProfile {
         profiles.iter().find(|profile| text.contains(profile.recognized_by))
     }
 
-    /// Why only protocol and SQL are compatible; absent for a product that is the original with changes.
-    pub fn only_sql_because(&self) -> Option<String> {
-        match self.extent {
-            CompatibilityExtent::Sql(reason) => Some(format!("{}: {reason}", self.product)),
-            CompatibilityExtent::Server(_) => None,
-        }
-    }
-
     /// Removes the counters that do not say what the original's say.
-    pub fn withhold(&self, snapshot: &mut Snapshot) {
+    pub(crate) fn withhold(&self, snapshot: &mut Snapshot) {
         let CompatibilityExtent::Server(groups) = self.extent else { return };
         for (counters, reason) in groups {
             for &counter in *counters {
@@ -63,33 +50,8 @@ impl CompatibilityProfile {
         }
     }
 
-    /// Describes a server of which only the version is known.
-    pub fn identity(&self, version: &str) -> Identity {
-        Identity {
-            product: self.product.to_owned(),
-            version: version.to_owned(),
-            block_size: 0,
-            cache_bytes: None,
-            direct_io: None,
-            calibrated: None,
-            settings: Default::default(),
-            non_default: Vec::new(),
-            not_durable: Vec::new(),
-            data_path: None,
-            redo_path: None,
-            same_host: false,
-            counting: CountingRules::default(),
-            processes: ServerProcesses::Elsewhere(self.processes),
-        }
-    }
-
-    /// The findings before a run on a server of which only the version is known.
-    pub fn advice(&self, version: &str) -> Vec<Advice> {
-        vec![ok("connect", format!("{} {version}", self.product)), self.note()]
-    }
-
     /// The finding that the profile applies.
-    pub fn note(&self) -> Advice {
+    pub(crate) fn note(&self) -> Advice {
         let found = match self.extent {
             CompatibilityExtent::Sql(reason) => format!(
                 "{reason}; only the sessions' own figures are measured: no counters, no waits, no lock against other dynos"
@@ -101,84 +63,6 @@ impl CompatibilityProfile {
         };
         let way_out = "read the product's own monitoring beside the run: dyno import metrics";
         note("compatibility", format!("{}: {found}", self.product), way_out)
-    }
-
-    /// The lock of a server without locks that Dyno could use; `url` names it in the caveat.
-    pub fn no_lock(&self, url: &str) -> Lock {
-        let product = self.product;
-        Lock::impossible(format!(
-            "{product} has no locks that Dyno could use: it cannot lock other dynos out of {url}"
-        ))
-    }
-
-    /// An observer of a server whose counters cannot be compared with anything: all are absent.
-    pub fn observer(&self) -> Box<dyn Observer> {
-        Box::new(AbsentCounters(self.only_sql_because().unwrap_or_default()))
-    }
-
-    /// The error of a request for `what`, which needs more than protocol and SQL.
-    pub fn refuse(&self, what: &str) -> TargetError {
-        let reason = self.only_sql_because().unwrap_or_else(|| self.product.to_owned());
-        TargetError::unsupported(format!("{what} is not possible: {reason}"))
-            .hint("run a workload of SQL statements; `dyno init --workload shop` creates an example")
-    }
-}
-
-/// Which product a target is, asked once.
-#[derive(Debug, Default)]
-pub struct RecognizedProduct(OnceLock<Option<(String, &'static CompatibilityProfile)>>);
-
-impl RecognizedProduct {
-    /// The server's version and profile, from `ask` the first time; absent for the original.
-    ///
-    /// # Errors
-    /// The errors of `ask`.
-    pub fn profile(
-        &self,
-        ask: impl FnOnce() -> Result<Option<(String, &'static CompatibilityProfile)>, TargetError>,
-    ) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
-        let known = match self.0.get() {
-            Some(known) => known,
-            None => {
-                let answer = ask()?;
-                self.0.get_or_init(|| answer)
-            }
-        };
-        Ok(known.as_ref().map(|(version, profile)| (version.as_str(), *profile)))
-    }
-
-    /// Whether the product is known by now, and only protocol and SQL are compatible.
-    pub fn is_only_sql(&self) -> bool {
-        self.require_server("").is_err()
-    }
-
-    /// Refuses `what` if the product is known by now, and only protocol and SQL are compatible. It asks nothing:
-    /// sessions open while counters are compared, and their target was identified before.
-    ///
-    /// # Errors
-    /// [`crate::TargetErrorKind::Unsupported`] with the product and the reason.
-    pub fn require_server(&self, what: &str) -> Result<(), TargetError> {
-        match self.0.get() {
-            Some(Some((_, profile))) if profile.only_sql_because().is_some() => Err(profile.refuse(what)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Reports every counter as absent, with this reason.
-struct AbsentCounters(String);
-
-impl Observer for AbsentCounters {
-    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
-        tell(Counting::Asked);
-        let mut snapshot = Snapshot::default();
-        Counter::ALL.iter().for_each(|&counter| snapshot.set_absent(counter, self.0.as_str()));
-        tell(Counting::Answered);
-        Ok(snapshot)
-    }
-
-    fn own_commits(&self) -> u64 {
-        0
     }
 }
 
@@ -221,13 +105,5 @@ mod tests {
         let absent = CounterReading::Absent("Changed: the log is elsewhere".to_owned());
         assert_eq!(snapshot.portable[&Counter::RedoBytes], absent);
         assert_eq!(snapshot.portable[&Counter::Commits], CounterReading::Value(7));
-    }
-
-    #[test]
-    fn sql_only_product_has_no_counter_at_all() {
-        let snapshot = PROFILES[0].observer().snapshot().unwrap();
-        assert_eq!(snapshot.portable.len(), Counter::ALL.len());
-        let absent = CounterReading::Absent("Else: rows are elsewhere".to_owned());
-        assert!(snapshot.portable.values().all(|reading| *reading == absent));
     }
 }

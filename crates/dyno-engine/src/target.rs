@@ -73,7 +73,8 @@ pub struct HungSessionReport {
 
 /// One database endpoint, as runs use it: everything that a workload of SQL statements needs, and the roles that
 /// only some targets have. Cheap to create: its methods open connections. Default methods stand for engines
-/// without the feature; nothing wraps a target, so no default can hide one.
+/// without the feature; only [`ServerTarget`](crate::ServerTarget) wraps targets, and a test of it lists all
+/// methods.
 pub trait Target: Send + Sync {
     /// The name of the engine: `postgres`.
     fn engine(&self) -> &'static str;
@@ -308,3 +309,11 @@ pub trait Target: Send + Sync {
         Err(no_role(&self.url(), "prove the durability of commits"))
     }
 }
+
+/// Implements methods of [`Target`] by calling the same methods of another target.
+macro_rules! pass_on {
+    ($this:ident to $target:expr; $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $(fn $name(&$this, $($argument: $type),*) $(-> $result)? { $target.$name($($argument),*) })*
+    };
+}
+pub(crate) use pass_on;

@@ -4,7 +4,7 @@ use dyno_engine::TargetError;
 use dyno_engine::compatibility::{CompatibilityExtent, CompatibilityProfile};
 use dyno_record::Counter;
 
-use super::wire::MySqlConnection;
+use super::connections::MySqlConnections;
 
 pub(super) const PROFILES: &[CompatibilityProfile] = &[
     CompatibilityProfile {
@@ -57,10 +57,11 @@ pub(super) const PROFILES: &[CompatibilityProfile] = &[
     },
 ];
 
-/// What the server behind `connection` says about itself, and its profile; absent for MySQL and MariaDB.
+/// What the server says about itself, and its profile; absent for MySQL and MariaDB.
 pub(super) fn recognize(
-    connection: &mut MySqlConnection,
+    connections: &MySqlConnections,
 ) -> Result<Option<(String, &'static CompatibilityProfile)>, TargetError> {
+    let mut connection = connections.plain("dyno check")?;
     let version = connection.server_version().to_owned();
     let mut text = version.clone();
     for row in
@@ -68,6 +69,7 @@ pub(super) fn recognize(
     {
         text.extend([" ", row.get(0).unwrap_or_default(), " ", row.get(1).unwrap_or_default()]);
     }
+    connection.close();
     Ok(CompatibilityProfile::recognize(PROFILES, &text).map(|profile| (version, profile)))
 }
 

@@ -1,6 +1,6 @@
 //! The engine for MySQL 5.7 and later and MariaDB 10.2 and later.
 //!
-//! `connect` and `wire` implement the protocol. `layout` creates and removes the data. `ops` is the hot path.
+//! `connect` and `wire` implement the protocol. `connections` opens and settles every connection. `layout` creates and removes the data. `ops` is the hot path.
 //! `counters` reads cumulative statistics. `identity` describes the server and reports what would falsify a
 //! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `stuck`
 //! reports why sessions do not end. `compatibility` knows the products that only speak the protocol.
@@ -8,6 +8,7 @@
 mod blockers;
 mod compatibility;
 pub mod connect;
+mod connections;
 mod counters;
 mod executed_statements;
 mod explain;
@@ -23,8 +24,10 @@ mod target;
 pub mod wire;
 
 use dyno_engine::grants::{database, literal, one_line, quoted, user};
-use dyno_engine::{Engine, OpenOptions, Target, TargetError};
+use dyno_engine::{Engine, OpenOptions, ServerTarget, Target, TargetError};
 use dyno_plan::TargetUrl;
+
+use target::MySqlTarget;
 
 pub use spec::SPEC;
 
@@ -36,7 +39,7 @@ pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: None, grants
 /// # Errors
 /// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::MySqlTarget::new(url, options)?))
+    Ok(Box::new(ServerTarget::new(MySqlTarget::new(url, options)?, url)))
 }
 
 fn grants(url: &TargetUrl) -> String {

@@ -4,11 +4,10 @@
 //! consumer `events_waits_current`, which costs time and is off by default. Otherwise the sampler reports the
 //! stage from the process list, which every user may see for sessions of its own name.
 
-use super::connect::MySqlConnectConfig;
-use super::layout::{READ_ONLY, settle};
+use super::connections::MySqlConnections;
 use super::own_connections::SharedSessionRegistry;
 use super::wire::{MySqlConnection, MySqlError};
-use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
+use dyno_engine::{ConnectionPurpose, OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 
 /// All connections with their current wait, if it has not ended. Columns: id, user, database, command, stage,
 /// event.
@@ -51,28 +50,27 @@ pub(super) struct MySqlSampler {
 impl MySqlSampler {
     /// Connects and determines how waits can be read; `sessions` are the connections to sample.
     pub(super) fn open(
-        config: &MySqlConnectConfig,
+        connections: &MySqlConnections,
         sessions: SharedSessionRegistry,
     ) -> Result<Self, TargetError> {
-        Self::connect(config, sessions, false)
+        Self::connect(connections, sessions, false)
     }
 
     /// Like [`Self::open`], but samples the connections of all users.
     pub(super) fn open_for_all(
-        config: &MySqlConnectConfig,
+        connections: &MySqlConnections,
         sessions: SharedSessionRegistry,
     ) -> Result<Self, TargetError> {
-        Self::connect(config, sessions, true)
+        Self::connect(connections, sessions, true)
     }
 
     fn connect(
-        config: &MySqlConnectConfig,
+        connections: &MySqlConnections,
         sessions: SharedSessionRegistry,
         all: bool,
     ) -> Result<Self, TargetError> {
-        let mut connection = MySqlConnection::open(config, "dyno sampler")?;
-        settle(&mut connection)?;
-        connection.simple(READ_ONLY)?;
+        let mut connection = connections.open_for(ConnectionPurpose::Sample)?;
+        let config = &connections.config;
         let mut counts = |sql: &str| match connection.simple(sql) {
             Ok(rows) => Ok(rows.first().and_then(|row| row.parse::<u64>(0)).is_some_and(|count| count > 0)),
             Err(error) if MySqlError::of(&error).is_some() => Ok(false),

@@ -5,24 +5,23 @@ use std::collections::BTreeSet;
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
-use super::connect::MySqlConnectConfig;
+use super::connect::{MySqlConnectConfig, ResultMetadata};
+use super::connections::{MySqlConnections, requested_settings, server_settings};
 use super::ops::{self, MySqlSession};
 use super::own_connections::SharedSessionRegistry;
-use super::wire::MySqlConnection;
 use super::{
     compatibility, counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler,
 };
-use dyno_engine::compatibility::{CompatibilityProfile, RecognizedProduct};
+use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
-use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::InterruptFn;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{
-    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CounterScope, DataState,
-    Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock,
-    ObjectKind, Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback, RowVersion, Sampler,
-    ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
-    retry_read,
+    BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CompatibleTarget,
+    CounterScope, DataState, Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink,
+    LoadReport, Lock, ObjectKind, Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError,
+    Value, WorkloadNeeds, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -33,62 +32,37 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 pub(super) struct MySqlTarget {
     /// The plan's URL, completed from option files and the environment.
     url: TargetUrl,
-    /// Whether option files or the environment added anything.
-    is_filled_in: bool,
-    config: MySqlConnectConfig,
+    connections: MySqlConnections,
     /// The connections of the sessions and what they have done. Observer and sampler use it to recognize
     /// their own sessions.
     sessions: SharedSessionRegistry,
-    /// Which product the server is.
-    product: RecognizedProduct,
 }
 
 impl MySqlTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         let config = MySqlConnectConfig::from_url(url, options)?;
-        let effective = config.effective_url(url);
-        let is_filled_in = effective != *url;
         Ok(Self {
-            url: effective,
-            is_filled_in,
-            config,
+            url: config.effective_url(url),
+            connections: MySqlConnections::new(config, server_settings),
             sessions: SharedSessionRegistry::default(),
-            product: RecognizedProduct::default(),
         })
     }
+}
 
-    /// The server's version and profile; absent for MySQL and MariaDB.
-    fn profile(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
-        self.product.profile(|| {
-            let mut connection = MySqlConnection::open(&self.config, "dyno check")?;
-            let known = compatibility::recognize(&mut connection)?;
-            connection.close();
-            Ok(known)
+impl CompatibleTarget for MySqlTarget {
+    fn recognize(&self) -> Result<Option<(String, &'static CompatibilityProfile)>, TargetError> {
+        compatibility::recognize(&self.connections)
+    }
+
+    fn sql_only(&self) -> Box<dyn Target> {
+        let mut config = self.connections.config.clone();
+        // As most drivers request results.
+        config.result_metadata = ResultMetadata::Each;
+        Box::new(Self {
+            url: self.url.clone(),
+            connections: MySqlConnections::new(config, requested_settings),
+            sessions: self.sessions.clone(),
         })
-    }
-
-    /// The server's version and profile if it has only MySQL's protocol and SQL.
-    fn only_sql(&self) -> Result<Option<(&str, &'static CompatibilityProfile)>, TargetError> {
-        Ok(self.profile()?.filter(|(_, profile)| profile.only_sql_because().is_some()))
-    }
-
-    /// How to connect, now that the product is known.
-    fn server_config(&self) -> Result<MySqlConnectConfig, TargetError> {
-        let mut config = self.config.clone();
-        config.only_sql = self.only_sql()?.is_some();
-        Ok(config)
-    }
-
-    /// Opens a connection for one question and returns the answer.
-    fn ask<T>(
-        &self,
-        question: impl FnOnce(&mut MySqlConnection) -> Result<T, TargetError>,
-    ) -> Result<T, TargetError> {
-        let mut connection = MySqlConnection::open(&self.server_config()?, "dyno check")?;
-        layout::settle(&mut connection)?;
-        let answer = question(&mut connection)?;
-        connection.close();
-        Ok(answer)
     }
 }
 
@@ -113,57 +87,36 @@ impl Target for MySqlTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        let mut identity = match self.only_sql()? {
-            Some((version, profile)) => profile.identity(version),
-            None => self.ask(identity::identify)?,
-        };
-        if let Some((_, profile)) = self.profile()? {
-            profile.product.clone_into(&mut identity.product);
-        }
-        if self.is_filled_in {
-            identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
-        }
-        Ok(identity)
+        self.connections.ask(identity::identify)
     }
 
     fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
-        if let Some((version, profile)) = self.only_sql()? {
-            return Ok(profile.advice(version));
-        }
-        let mut advice = self.ask(|connection| identity::preflight(connection, &self.config, plan, needs))?;
-        advice.extend(self.profile()?.map(|(_, profile)| profile.note()));
-        Ok(advice)
+        self.connections
+            .ask(|connection| identity::preflight(connection, &self.connections.config, plan, needs))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
-        match self.only_sql()? {
-            Some((_, profile)) => Ok(profile.no_lock(&self.url())),
-            None => lock::take(&self.config, holder, claim, &self.url()),
-        }
+        lock::take(&self.connections, holder, claim, &self.url())
     }
 
     fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.only_sql()?.map_or_else(|| self.ask(identity::reads_only), |_| Ok(None))
+        self.connections.ask(identity::reads_only)
     }
 
     fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
-        self.only_sql()?.map_or_else(|| self.ask(identity::instance).map(Some), |_| Ok(None))
+        self.connections.ask(identity::instance).map(Some)
     }
 
     fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
-        self.only_sql()?.map_or_else(|| self.ask(identity::statement_limit), |_| Ok(None))
+        self.connections.ask(identity::statement_limit)
     }
 
     fn stuck(&self) -> Result<Option<HungSessionReport>, TargetError> {
-        if self.only_sql()?.is_some() {
-            return Ok(None);
-        }
-        self.ask(|connection| hang_reasons::ask(connection, &self.sessions))
+        self.connections.ask(|connection| hang_reasons::ask(connection, &self.sessions))
     }
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
-        self.product.require_server("reading its statements")?;
-        self.ask(|connection| executed_statements::seen(connection, request))
+        self.connections.ask(|connection| executed_statements::seen(connection, request))
     }
 
     fn set_sessions_elsewhere(&self, elsewhere: bool) {
@@ -175,23 +128,17 @@ impl Target for MySqlTarget {
             mark: |_| "?".to_owned(),
             from_nothing: "",
             bytes_length: "octet_length",
-            snapshot: match self.product.is_only_sql() {
-                true => &["START TRANSACTION"],
-                false => &[
-                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-                    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-                ],
-            },
+            snapshot: &[
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+            ],
             call: None,
             prefix: "dyno_",
         }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        // The server is identified before sessions open. Asking now would add transactions.
-        let mut config = self.config.clone();
-        config.only_sql = self.product.is_only_sql();
-        Ok(Box::new(MySqlSession::open(&config, setup, self.sessions.clone())?))
+        Ok(Box::new(MySqlSession::open(&self.connections, setup, self.sessions.clone())?))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
@@ -203,31 +150,23 @@ impl Target for MySqlTarget {
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Box<dyn Observer>, TargetError> {
-        if let Some((_, profile)) = self.only_sql()? {
-            return Ok(profile.observer());
-        }
-        let (profile, sessions) = (self.profile()?.map(|(_, profile)| profile), self.sessions.clone());
-        Ok(Box::new(counters::MySqlObserver::open(&self.config, spec, names, sessions, profile)?))
+        let sessions = self.sessions.clone();
+        Ok(Box::new(counters::MySqlObserver::open(&self.connections, spec, names, sessions)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        self.product.require_server("sampling waits")?;
-        Ok(Box::new(sampler::MySqlSampler::open(&self.config, self.sessions.clone())?))
+        Ok(Box::new(sampler::MySqlSampler::open(&self.connections, self.sessions.clone())?))
     }
 
     fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
-        self.product.require_server("watching it")?;
         let no_data = DataSpec::none(Bytes(0));
         let observer = self.observer(&no_data)?;
-        let sampler = sampler::MySqlSampler::open_for_all(&self.config, self.sessions.clone());
+        let sampler = sampler::MySqlSampler::open_for_all(&self.connections, self.sessions.clone());
         Ok(PassiveObserver { observer, sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
 
     fn native_block_size(&self) -> Result<Bytes, TargetError> {
-        match self.only_sql()? {
-            Some(_) => Ok(Bytes(0)),
-            None => self.ask(layout::page_size).map(Bytes),
-        }
+        self.connections.ask(layout::page_size).map(Bytes)
     }
 
     fn table_words(&self) -> TableWords {
@@ -235,21 +174,15 @@ impl Target for MySqlTarget {
     }
 
     fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
-        self.only_sql()?.map_or_else(|| self.ask(layout::required_key), |_| Ok(None))
+        self.connections.ask(layout::required_key)
     }
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(|connection| layout::filler::find(connection, kind, names))
+        self.connections.ask(|connection| layout::filler::find(connection, kind, names))
     }
 
     fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
-        let mut connection = MySqlConnection::open(&self.server_config()?, "dyno script")?;
-        layout::settle_script(&mut connection)?;
-        for sql in statements {
-            on_rows(connection.simple(sql)?)?;
-        }
-        connection.close();
-        Ok(())
+        self.connections.script(statements, on_rows)
     }
 
     fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
@@ -261,11 +194,10 @@ impl Target for MySqlTarget {
     }
 
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.only_sql()?.map_or_else(|| self.ask(identity::life).map(Some), |_| Ok(None))
+        self.connections.ask(identity::life).map(Some)
     }
 
     fn block_data(&self) -> Result<&dyn BlockData, TargetError> {
-        self.product.require_server("test data of one row per block")?;
         Ok(self)
     }
 
@@ -274,23 +206,23 @@ impl Target for MySqlTarget {
     }
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
-        self.product.require_server("a proof of durability")?;
         Ok(self)
     }
 }
 
 impl BlockData for MySqlTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.ask(|connection| layout::chosen_block_size(wish, connection))
+        self.connections.ask(|connection| layout::chosen_block_size(wish, connection))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        retry_read(|| self.ask(layout::survey))
-            .map_err(|error| layout::explain_inspection(error, &self.config))
+        retry_read(|| self.connections.ask(layout::survey))
+            .map_err(|error| layout::explain_inspection(error, &self.connections.config))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
-        retry_read(|| self.ask(|connection| layout::spot_check(connection, spec, seed))).map(|()| None)
+        retry_read(|| self.connections.ask(|connection| layout::spot_check(connection, spec, seed)))
+            .map(|()| None)
     }
 
     fn load(
@@ -300,28 +232,28 @@ impl BlockData for MySqlTarget {
         progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError> {
-        layout::load(&self.config, spec, options, progress, cancel)
+        layout::load(&self.connections, spec, options, progress, cancel)
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        retry_read(|| self.ask(layout::inventory))
-            .map_err(|error| layout::explain_inspection(error, &self.config))
+        retry_read(|| self.connections.ask(layout::inventory))
+            .map_err(|error| layout::explain_inspection(error, &self.connections.config))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::foreign)
+        self.connections.ask(layout::foreign)
     }
 
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
-        layout::drop_all(&self.config)
+        layout::drop_all(&self.connections)
     }
 
     fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::leftover_rows::count(connection, spec))
+        self.connections.ask(|connection| layout::leftover_rows::count(connection, spec))
     }
 
     fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.ask(|connection| layout::leftover_rows::delete(connection, spec))
+        self.connections.ask(|connection| layout::leftover_rows::delete(connection, spec))
     }
 
     fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
@@ -331,12 +263,12 @@ impl BlockData for MySqlTarget {
 
 impl BulkLoad for MySqlTarget {
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, InterruptFn), TargetError> {
-        layout::filler::open(&self.server_config()?)
+        layout::filler::open(&self.connections)
     }
 }
 
 impl DurabilityProof for MySqlTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.ask(|connection| layout::versions(connection, spec, visit))
+        self.connections.ask(|connection| layout::versions(connection, spec, visit))
     }
 }

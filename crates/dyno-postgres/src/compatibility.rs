@@ -4,7 +4,8 @@ use dyno_engine::TargetError;
 use dyno_engine::compatibility::{CompatibilityExtent, CompatibilityProfile};
 use dyno_record::Counter;
 
-use super::wire::{PostgresConnection, PostgresError};
+use super::connections::PostgresConnections;
+use super::wire::PostgresError;
 use dyno_engine::Refusal as _;
 
 /// Blocks that the server writes itself, which a server without data files does not.
@@ -67,10 +68,11 @@ const MARKS: &str =
     "SELECT DISTINCT 'aurora_version' FROM pg_catalog.pg_proc WHERE proname = 'aurora_version'
      UNION ALL SELECT DISTINCT 'alloydb' FROM pg_catalog.pg_settings WHERE name LIKE 'alloydb.%'";
 
-/// What the server behind `connection` says about itself, and its profile; absent for PostgreSQL.
+/// What the server says about itself, and its profile; absent for PostgreSQL.
 pub(super) fn recognize(
-    connection: &mut PostgresConnection,
+    connections: &PostgresConnections,
 ) -> Result<Option<(String, &'static CompatibilityProfile)>, TargetError> {
+    let mut connection = connections.plain("dyno check")?;
     let rows = connection.simple("SELECT version()")?;
     let version = rows.first().and_then(|row| row.get(0)).unwrap_or_default().to_owned();
     if let Some(profile) = CompatibilityProfile::recognize(PROFILES, &version) {
@@ -82,6 +84,7 @@ pub(super) fn recognize(
         Err(error) if PostgresError::of(&error).is_some_and(|server| !server.is_fatal()) => Vec::new(),
         Err(error) => return Err(error),
     };
+    connection.close();
     let text: Vec<&str> = marks.iter().filter_map(|row| row.get(0)).collect();
     Ok(CompatibilityProfile::recognize(PROFILES, &text.join(" ")).map(|profile| (version, profile)))
 }

@@ -1,17 +1,17 @@
 //! The engine for PostgreSQL 13 and later.
 //!
-//! `connect` and `wire` implement the protocol. `layout` creates and removes the data. `ops` is the hot path.
+//! `connect` and `wire` implement the protocol. `connections` opens and settles every connection. `layout` creates and removes the data. `ops` is the hot path.
 //! `counters` reads cumulative statistics. `identity` describes the server and reports what would falsify a
 //! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `pool`
 //! supports sessions behind a connection pooler.
 
 mod compatibility;
 pub mod connect;
+mod connections;
 mod counters;
 mod executed_statements;
 mod identity;
 mod layout;
-mod limits;
 mod lock;
 pub mod ops;
 mod pool;
@@ -22,8 +22,10 @@ mod target;
 pub mod wire;
 
 use dyno_engine::grants::{database, one_line, quoted, user};
-use dyno_engine::{Engine, OpenOptions, Target, TargetError};
+use dyno_engine::{Engine, OpenOptions, ServerTarget, Target, TargetError};
 use dyno_plan::TargetUrl;
+
+use target::PostgresTarget;
 
 pub use spec::SPEC;
 
@@ -35,7 +37,7 @@ pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: Some(open_th
 /// # Errors
 /// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::PostgresTarget::new(url, options)?))
+    Ok(Box::new(ServerTarget::new(PostgresTarget::new(url, options)?, url)))
 }
 
 /// Like [`open`], with sessions through a pooler at `url` and everything else at the server at `observe`.
@@ -47,7 +49,7 @@ pub fn open_through(
     observe: &TargetUrl,
     options: &OpenOptions,
 ) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::PostgresTarget::through(url, observe, options)?))
+    Ok(Box::new(ServerTarget::new(PostgresTarget::through(url, observe, options)?, url)))
 }
 
 fn grants(url: &TargetUrl) -> String {

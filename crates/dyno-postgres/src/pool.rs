@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 use dyno_record::Identity;
 use parking_lot::Mutex;
 
-use super::connect::PostgresConnectConfig;
-use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
+use super::connections::PostgresConnections;
+use super::counters::{FLUSH, SHARED_STATISTICS};
 use super::identity::counting::through_pooler;
 use super::wire::{PostgresConnection, message};
-use dyno_engine::TargetError;
+use dyno_engine::{ConnectionPurpose, TargetError};
 
 /// The application name of sessions through a pooler.
 pub(super) const POOLED_NAME: &str = "dyno session pooled";
@@ -68,8 +68,8 @@ pub(super) enum PostgresRoute {
 /// The connections of a target's sessions, directly or through a pooler.
 #[derive(Debug)]
 pub(super) struct PostgresPool {
-    sessions: PostgresConnectConfig,
-    server: PostgresConnectConfig,
+    sessions: PostgresConnections,
+    server: PostgresConnections,
     route: Mutex<Option<PostgresRoute>>,
     /// Number of sessions that are open.
     open: AtomicU32,
@@ -79,7 +79,7 @@ pub(super) struct PostgresPool {
 
 impl PostgresPool {
     /// Creates the pool: sessions connect with `sessions`, everything else with `server`.
-    pub(super) fn new(sessions: PostgresConnectConfig, server: PostgresConnectConfig) -> Self {
+    pub(super) fn new(sessions: PostgresConnections, server: PostgresConnections) -> Self {
         Self {
             sessions,
             server,
@@ -89,8 +89,8 @@ impl PostgresPool {
         }
     }
 
-    /// The connection settings of the sessions.
-    pub(super) fn sessions(&self) -> &PostgresConnectConfig {
+    /// The connections of the sessions.
+    pub(super) fn sessions(&self) -> &PostgresConnections {
         &self.sessions
     }
 
@@ -122,12 +122,12 @@ impl PostgresPool {
     }
 
     fn detect_route(&self) -> Result<PostgresRoute, TargetError> {
-        let mut server = PostgresConnection::open(&self.server, "dyno check")?;
+        let mut server = self.server.plain("dyno check")?;
         if serving_pid(&mut server)? != server.backend_pid() {
             return Err(TargetError::unsupported("target.observe_url also leads to a connection pooler")
                 .hint("set target.observe_url to the host and port of the PostgreSQL server itself"));
         }
-        let mut session = PostgresConnection::open(&self.sessions, "dyno check")?;
+        let mut session = self.sessions.plain("dyno check")?;
         let (here, there) = (database(&mut server)?, database(&mut session)?);
         if here != there {
             return Err(TargetError::unsupported(format!(
@@ -160,8 +160,7 @@ impl PostgresPool {
     ///
     /// Holds all connections at once, so that each is a different one. Returns true if all were reached.
     fn flush_statistics(&self) -> Result<bool, TargetError> {
-        let mut server = PostgresConnection::open(&self.server, "dyno check")?;
-        server.simple(OBSERVER_SETTINGS)?;
+        let mut server = self.server.open_for(ConnectionPurpose::Observe)?;
         let rows = server.simple(&format!(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^{POOLED_NAME}( |$)'"
         ))?;
@@ -170,7 +169,7 @@ impl PostgresPool {
         let books = server.server_version_num() >= SHARED_STATISTICS;
         let mut held = Vec::new();
         while books && held.len() < rows.len() && !left.is_empty() {
-            let mut connection = PostgresConnection::open(&self.sessions, POOLED_NAME)?;
+            let mut connection = self.sessions.plain(POOLED_NAME)?;
             let deadline = Some(Instant::now() + HAND_OUT);
             connection
                 .line

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::connect::PostgresConnectConfig;
-use super::wire::PostgresConnection;
+use super::connections::PostgresConnections;
 use dyno_engine::{StatementLimit, StatementScope};
 
 /// The database name of the console.
@@ -16,10 +15,10 @@ pub(super) struct PoolConfig(BTreeMap<String, String>);
 impl PoolConfig {
     /// Reads the settings of the pooler that `sessions` leads to; `None` if it is not PgBouncer or does not
     /// allow this user to read them (`stats_users`).
-    pub(super) fn read(sessions: &PostgresConnectConfig) -> Option<Self> {
+    pub(super) fn read(sessions: &PostgresConnections) -> Option<Self> {
         let mut console = sessions.clone();
-        CONSOLE.clone_into(&mut console.database);
-        let mut connection = PostgresConnection::open(&console, "dyno check").ok()?;
+        CONSOLE.clone_into(&mut console.config.database);
+        let mut connection = console.plain("dyno check").ok()?;
         let rows = connection.simple("SHOW CONFIG").ok()?;
         connection.close();
         let pair = |row: &dyno_engine::TextRow| Some((row.get(0)?.to_owned(), row.get(1)?.to_owned()));

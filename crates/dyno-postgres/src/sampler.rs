@@ -1,9 +1,9 @@
 //! Samples what Dyno's sessions wait for, from `pg_stat_activity`.
 
-use super::connect::PostgresConnectConfig;
+use super::connections::PostgresConnections;
 use super::wire::PostgresConnection;
 use dyno_engine::target::HungSessionReport;
-use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
+use dyno_engine::{ConnectionPurpose, OtherSession, Sampler, TargetError, WaitSample};
 
 /// Active sessions of Dyno in this database with their waits, and other active sessions of the server with
 /// database and program.
@@ -68,18 +68,17 @@ pub(super) struct PostgresSampler {
 
 impl PostgresSampler {
     /// Connects and checks that waits are visible.
-    pub(super) fn open(config: &PostgresConnectConfig) -> Result<Self, TargetError> {
-        Self::connect(config, false)
+    pub(super) fn open(connections: &PostgresConnections) -> Result<Self, TargetError> {
+        Self::connect(connections, false)
     }
 
     /// Like [`Self::open`], but samples the sessions of all users.
-    pub(super) fn open_for_all(config: &PostgresConnectConfig) -> Result<Self, TargetError> {
-        Self::connect(config, true)
+    pub(super) fn open_for_all(connections: &PostgresConnections) -> Result<Self, TargetError> {
+        Self::connect(connections, true)
     }
 
-    fn connect(config: &PostgresConnectConfig, all: bool) -> Result<Self, TargetError> {
-        let mut connection = PostgresConnection::open(config, "dyno sampler")?;
-        connection.simple(super::counters::OBSERVER_SETTINGS)?;
+    fn connect(connections: &PostgresConnections, all: bool) -> Result<Self, TargetError> {
+        let mut connection = connections.open_for(ConnectionPurpose::Sample)?;
         // Flushes the statistics of opening at once, so that the next snapshot contains them.
         let flush = super::counters::flush_sql(connection.server_version_num());
         let first = |sql: &str| if flush.is_empty() { sql.to_owned() } else { format!("{flush}; {sql}") };

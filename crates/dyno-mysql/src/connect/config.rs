@@ -55,8 +55,6 @@ pub struct MySqlConnectConfig {
     pub password: Option<Secret>,
     /// Why option files were not used for a password; absent if they were.
     pub(super) password_note: Option<String>,
-    /// Whether the server has only MySQL's protocol and SQL, so that connections make no settings of MySQL's.
-    pub(crate) only_sql: bool,
     /// Whether and how to encrypt.
     pub ssl_mode: MySqlSslMode,
     /// The file of trusted root certificates, or `system`.

@@ -87,7 +87,6 @@ impl MySqlConnectConfig {
             password_note: password_note(&settings),
             user,
             database,
-            only_sql: false,
             ssl_mode,
             ssl_ca,
             ssl_cert: settings.path("ssl-cert"),

@@ -18,8 +18,5 @@ mod settings;
 mod start;
 mod tls;
 
-pub use config::{MySqlConnectConfig, MySqlSslMode};
+pub use config::{MySqlConnectConfig, MySqlSslMode, ResultMetadata};
 pub(super) use start::establish;
-
-/// The longest idle time that the server allows a connection: one year, in seconds.
-pub(crate) const WAIT_TIMEOUT_MAX_S: u32 = 31_536_000;

@@ -40,7 +40,7 @@ fn open(
     let body = connection.next_body()?;
     let hello = handshake::MySqlHandshake::read(body)?;
     let mut wanted = handshake::requested_capabilities(&hello)?;
-    if config.only_sql || config.result_metadata == ResultMetadata::Each {
+    if config.result_metadata == ResultMetadata::Each {
         wanted &= !(capability::CACHE_METADATA | capability::OPTIONAL_METADATA);
     }
     let mut sequence = 1;
@@ -63,7 +63,6 @@ fn open(
     let secure = encrypt || matches!(address, Address::Unix(_));
     auth::authenticate(&mut connection, &hello, wanted, sequence, config, name, secure)?;
     connection.greeting = hello.greeting;
-    connection.only_sql = config.only_sql;
     Ok(connection)
 }
 

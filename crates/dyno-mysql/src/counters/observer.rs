@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dyno_plan::DataSpec;
 use dyno_record::{Counter, CounterReading, RELOADED, SETTINGS, SHAPE, Snapshot};
 
-use super::super::connect::MySqlConnectConfig;
+use super::super::connections::MySqlConnections;
 use super::super::identity::{shown, started};
-use super::super::layout::{READ_ONLY, settle};
 use super::super::own_connections::{self, MySqlSessionStatus, SharedSessionRegistry};
 use super::super::wire::{MySqlConnection, MySqlError, TextRow};
 use super::company;
@@ -18,8 +17,7 @@ use super::sources::{
     ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
     variables_set,
 };
-use dyno_engine::compatibility::CompatibilityProfile;
-use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
+use dyno_engine::{ConnectionPurpose, Counting, Observer, Refusal as _, TargetError};
 
 /// Reads the counters of one server.
 pub(crate) struct MySqlObserver {
@@ -40,23 +38,18 @@ pub(crate) struct MySqlObserver {
     variables_set: Option<String>,
     /// Transactions of this connection; reading the dictionary's tables counts too.
     commits: u64,
-    /// The profile of a server that is neither MySQL nor MariaDB.
-    profile: Option<&'static CompatibilityProfile>,
 }
 
 impl MySqlObserver {
     /// Connects and determines which counters can be read; `sessions` separates their work from that of
     /// others.
     pub(crate) fn open(
-        config: &MySqlConnectConfig,
+        connections: &MySqlConnections,
         spec: &DataSpec,
         names: &BTreeSet<String>,
         sessions: SharedSessionRegistry,
-        profile: Option<&'static CompatibilityProfile>,
     ) -> Result<Self, TargetError> {
-        let mut connection = MySqlConnection::open(config, "dyno observer")?;
-        settle(&mut connection)?;
-        connection.simple(READ_ONLY)?;
+        let mut connection = connections.open_for(ConnectionPurpose::Observe)?;
         let variables_set = variables_set_sql(&mut connection)?;
         let mut missing = BTreeMap::new();
         for source in ALL {
@@ -82,7 +75,6 @@ impl MySqlObserver {
             has_read_dictionary: false,
             variables_set,
             commits: 0,
-            profile,
         })
     }
 }
@@ -224,9 +216,6 @@ impl Observer for MySqlObserver {
         }
         if let Some(sessions) = sessions {
             company::fill(&mut snapshot, &facts, sessions, own);
-        }
-        if let Some(profile) = self.profile {
-            profile.withhold(&mut snapshot);
         }
         Ok(snapshot)
     }

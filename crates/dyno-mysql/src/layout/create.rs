@@ -19,7 +19,9 @@ pub(super) fn metadata(
     let mark = fresh_mark();
     let mut make = |sql: &str| {
         let made = connection.simple(sql).map(|_| ());
-        made.map_err(|error| explain(error, "Dyno's metadata tables cannot be created", loading.loaders.0))
+        made.map_err(|error| {
+            explain(error, "Dyno's metadata tables cannot be created", &loading.loaders.config)
+        })
     };
     for (i, (name, columns)) in META_TABLES.iter().enumerate() {
         let create = format!(
@@ -54,7 +56,7 @@ pub(super) fn complete(
             continue;
         }
         connection.simple(&record_sql(kind, &name, mark)).and_then(|_| connection.simple(&sql)).map_err(
-            |error| explain(error, &format!("{kind} {name} cannot be created"), loading.loaders.0),
+            |error| explain(error, &format!("{kind} {name} cannot be created"), &loading.loaders.config),
         )?;
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! Drops exactly the objects that Dyno created.
 
 use super::super::connect::MySqlConnectConfig;
+use super::super::connections::MySqlConnections;
 use super::super::wire::MySqlConnection;
 use super::meta::{self, MySqlDatabaseObject};
 use super::quote::ident;
-use super::session::{explain, loader};
+use super::session::explain;
 use dyno_engine::layout::MARK;
-use dyno_engine::{DropItem, TargetError};
+use dyno_engine::{ConnectionPurpose, DropItem, TargetError};
 
 /// The objects that a drop would remove; empty without metadata.
 pub(crate) fn inventory(connection: &mut MySqlConnection) -> Result<Vec<DropItem>, TargetError> {
@@ -22,11 +23,8 @@ pub(crate) fn foreign(connection: &mut MySqlConnection) -> Result<Vec<DropItem>,
 }
 
 /// Removes the objects that [`inventory`] lists.
-pub(crate) fn drop_all(config: &MySqlConnectConfig) -> Result<Vec<DropItem>, TargetError> {
-    let mut connection = loader(config)?;
-    let removed = remove(&mut connection, config)?;
-    connection.close();
-    Ok(removed)
+pub(crate) fn drop_all(connections: &MySqlConnections) -> Result<Vec<DropItem>, TargetError> {
+    connections.ask_for(ConnectionPurpose::Load, |connection| remove(connection, &connections.config))
 }
 
 /// Like [`drop_all`], on an existing connection.

@@ -1,20 +1,16 @@
 //! Fills tables that users describe, with one transaction per part. It uses `LOAD DATA LOCAL`, or multi-row
 //! `INSERT` if the server does not accept files.
 
-use std::sync::Arc;
-
-use super::super::connect::MySqlConnectConfig;
+use super::super::connections::MySqlConnections;
 use super::super::wire::MySqlConnection;
 use super::fill::{MySqlLoadMethod, MySqlLocalFileError, check_warnings};
 use super::quote::literal;
-use super::session::settle;
 use crate::wire::FILE_PACKET_BYTES;
-use dyno_engine::net::Breaker;
 use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::row::first;
 use dyno_engine::tables::{RowBatch, Rows, all_taken, append_hex, append_line};
 use dyno_engine::{
-    Cancel, ColumnType, DropItem, Fill, Interrupter as _, ObjectKind, TableWords, TargetError, Value,
+    Cancel, ColumnType, ConnectionPurpose, DropItem, Fill, ObjectKind, TableWords, TargetError, Value,
 };
 
 /// Approximate bytes of one INSERT, below every server's `max_allowed_packet`.
@@ -25,10 +21,6 @@ const INSERT_BYTES: usize = 256 * 1024;
 const CHAR_MAX: u32 = 255;
 const VARCHAR_MAX: u32 = 16_000;
 const VARBINARY_MAX: u32 = 65_000;
-
-/// The longest wait for row locks. A killed load leaves rows that the server rolls back slowly, and a load of
-/// the same rows waits for that.
-const PATIENCE: &str = "SET SESSION innodb_lock_wait_timeout = 3600";
 
 /// The SQL dialect of MySQL and MariaDB for creating tables.
 pub(crate) const WORDS: TableWords = TableWords {
@@ -71,15 +63,11 @@ struct Filler {
 
 /// Opens a connection that fills tables, with a handle that interrupts it.
 pub(crate) fn open<'a>(
-    config: &MySqlConnectConfig,
+    connections: &MySqlConnections,
 ) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
-    let breaker = Arc::new(Breaker::default());
-    let mut connection = MySqlConnection::open_guarded(config, "dyno load", &breaker)?;
-    settle(&mut connection)?;
-    connection.simple(PATIENCE)?;
+    let (mut connection, interrupt) = connections.interruptible(ConnectionPurpose::Fill)?;
     let way = MySqlLoadMethod::choose(&mut connection)?;
-    // The server rolls back uncommitted work when a connection ends.
-    Ok((Box::new(Filler { connection, way }), Box::new(move || breaker.interrupt())))
+    Ok((Box::new(Filler { connection, way }), interrupt))
 }
 
 impl Fill for Filler {

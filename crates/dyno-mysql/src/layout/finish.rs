@@ -26,7 +26,7 @@ pub(super) fn index(loading: &MySqlLoadContext<'_>) -> Result<(), TargetError> {
                     continue;
                 }
                 connection.simple(&sql).map_err(|error| {
-                    explain(error, &format!("index {index} cannot be built"), loading.loaders.0)
+                    explain(error, &format!("index {index} cannot be built"), &loading.loaders.config)
                 })?;
             }
         }
@@ -56,6 +56,6 @@ pub(super) fn verify(
     let facts = loading.measure(|connection, table| measure(connection, loading.spec, shape, table))?;
     control
         .simple(&finish_sql(&facts))
-        .map_err(|error| explain(error, "the end of the load cannot be recorded", loading.loaders.0))?;
+        .map_err(|error| explain(error, "the end of the load cannot be recorded", &loading.loaders.config))?;
     Ok(facts)
 }

@@ -34,25 +34,26 @@ mod versions;
 
 use dyno_plan::{Bytes, DataSpec};
 
-use super::connect::MySqlConnectConfig;
+use super::connections::MySqlConnections;
 use super::wire::MySqlConnection;
 use dyno_engine::advice::own_block_size;
 use dyno_engine::layout::{LoadSteps, ParallelLoad};
 use dyno_engine::row::first;
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError};
+use dyno_engine::{
+    Cancel, ConnectionPurpose, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError,
+};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use named_objects::named_bytes;
 pub(super) use quote::literal;
 pub(super) use required_key::required_key;
-pub(super) use session::{READ_ONLY, explain_inspection, grants, settle, settle_script};
+pub(super) use session::{explain_inspection, grants};
 pub(super) use spot_check::spot_check;
 pub(super) use tables::{MySqlRowShape, tables};
 pub(super) use versions::versions;
 
 pub(super) use fill::MySqlLoadMethod;
 use meta::MySqlLoadedLayout;
-use session::MySqlLoaderFactory;
 
 /// Determines what Dyno has loaded in the database.
 pub(super) fn survey(connection: &mut MySqlConnection) -> Result<DataState, TargetError> {
@@ -61,28 +62,22 @@ pub(super) fn survey(connection: &mut MySqlConnection) -> Result<DataState, Targ
 
 /// Creates, fills and verifies the data of `spec`; see [`dyno_engine::Target::load`].
 pub(super) fn load(
-    config: &MySqlConnectConfig,
+    connections: &MySqlConnections,
     spec: &DataSpec,
     options: &LoadOptions,
     progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let mut control = session::loader(config)?;
+    let mut control = connections.open_for(ConnectionPurpose::Load)?;
     let shape = MySqlRowShape::of(spec.block_size)?;
     chosen_block_size(Some(Bytes(spec.block_size)), &mut control)?;
-    let loading = ParallelLoad {
-        loaders: MySqlLoaderFactory(config),
-        spec,
-        tables: tables(spec),
-        options,
-        progress,
-        cancel,
-    };
+    let loading =
+        ParallelLoad { loaders: connections.clone(), spec, tables: tables(spec), options, progress, cancel };
     let steps = LoadSteps {
         objects: "tables dyno_…",
         find: &meta::read,
         state: |found: &MySqlLoadedLayout| &found.state,
-        remove: &|control| drop::remove(control, config).map(|_| ()),
+        remove: &|control| drop::remove(control, &connections.config).map(|_| ()),
         begin: &|control| create::metadata(control, &loading, shape),
         complete: &|control, found| create::complete(control, &loading, shape, found),
         fill: &|control, found| {

@@ -7,7 +7,6 @@ use dyno_engine::{Refusal as _, TargetError};
 
 use super::super::wire::{MySqlConnection, MySqlError};
 use super::quote::literal;
-use super::session::fresh_sizes;
 
 /// The tables, views and routines in the database that statements with the identifiers `names` use, under
 /// their names in the dictionary.
@@ -31,7 +30,6 @@ pub(in super::super) fn named_bytes(
     if tables.is_empty() {
         return Ok(None);
     }
-    fresh_sizes(connection)?;
     let sql = format!(
         "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME IN ({})",

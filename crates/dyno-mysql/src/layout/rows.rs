@@ -52,5 +52,5 @@ fn write_chunk(
         let _ = connection.simple("ROLLBACK");
     }
     let doing = format!("rows cannot be written to {name}");
-    written.map_err(|error| explain(error, &doing, loading.loaders.0))
+    written.map_err(|error| explain(error, &doing, &loading.loaders.config))
 }

@@ -10,24 +10,23 @@
 mod holder;
 mod server;
 
-use super::connect::MySqlConnectConfig;
-use super::layout::{literal, settle};
+use super::connections::MySqlConnections;
+use super::layout::literal;
 use super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::data::mix;
 use dyno_engine::lock::busy;
-use dyno_engine::{Claim, Holder, Lock, Refusal as _, TargetError};
+use dyno_engine::{Claim, ConnectionPurpose, Holder, Lock, Refusal as _, TargetError};
 use holder::{DYING_S, holder_id, read, write};
 
 /// Acquires the lock of the database, named `target` in errors, and the server's lock as `claim` requires.
 pub(super) fn take(
-    config: &MySqlConnectConfig,
+    connections: &MySqlConnections,
     holder: &Holder,
     claim: Claim,
     target: &str,
 ) -> Result<Lock, TargetError> {
-    let mut connection = MySqlConnection::open(config, "dyno lock")?;
-    settle(&mut connection)?;
-    let name = name(&config.database);
+    let mut connection = connections.open_for(ConnectionPurpose::Lock)?;
+    let name = name(&connections.config.database);
     let lock_result =
         connection.simple(&format!("SELECT GET_LOCK({}, {DYING_S}) AS dyno_lock", literal(&name)));
     let got = match lock_result {

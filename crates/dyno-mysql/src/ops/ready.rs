@@ -1,17 +1,18 @@
 //! A connection with its prepared statements.
 
+use super::READ_ONLY_TRANSACTION;
 use super::columns::MySqlRowReader;
 use super::simple::MySqlTextStatement;
 use super::slice::MySqlSliceCalls;
 use super::template::MySqlRequestTemplate;
-use super::{READ_ONLY_TRANSACTION, settings_sql};
-use crate::connect::MySqlConnectConfig;
+use crate::connections::MySqlConnections;
 use crate::own_connections::SharedSessionRegistry;
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::error::ALLOW_WRITES;
 use dyno_engine::net::Breaker;
 use dyno_engine::{
-    OpError, Refusal as _, ResultKind, SessionSetup, Statement, TargetError, TargetErrorKind, Value,
+    ConnectionPurpose, OpError, Refusal as _, ResultKind, SessionSetup, Statement, TargetError,
+    TargetErrorKind, Value,
 };
 use dyno_plan::StatementProtocol;
 
@@ -53,26 +54,25 @@ impl MySqlStatementMessage {
 
 /// Opens a connection and registers it in `sessions`; no statement has been sent yet.
 pub(super) fn open_session_connection(
-    config: &MySqlConnectConfig,
+    connections: &MySqlConnections,
     setup: &SessionSetup,
     breaker: &Breaker,
     sessions: &SharedSessionRegistry,
 ) -> Result<MySqlConnection, TargetError> {
-    let connection =
-        MySqlConnection::open_guarded(config, &format!("dyno session {}", setup.number), breaker)?;
+    let connection = connections.guarded(ConnectionPurpose::Session(setup), breaker)?;
     sessions.lock().remember_id(connection.id());
     Ok(connection)
 }
 
 /// Opens a connection and prepares every statement on it.
 pub(super) fn prepare(
-    config: &MySqlConnectConfig,
+    connections: &MySqlConnections,
     setup: &SessionSetup,
     breaker: &Breaker,
     sessions: &SharedSessionRegistry,
 ) -> Result<MySqlPreparedSession, TargetError> {
-    let mut connection = open_session_connection(config, setup, breaker, sessions)?;
-    connection.simple(&settings_sql(&connection, setup))?;
+    let mut connection = open_session_connection(connections, setup, breaker, sessions)?;
+    connections.settle(&mut connection, ConnectionPurpose::Session(setup))?;
     let is_text = setup.protocol == StatementProtocol::Simple;
     // The result of a statement sent as text defines its columns each time, as for any client.
     let mut typed = !is_text;

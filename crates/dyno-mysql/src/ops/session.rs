@@ -5,14 +5,14 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::READ_ONLY_TRANSACTION;
 use super::answer::{MySqlReplyReader, MySqlStatementResult};
 use super::columns::MySqlRowReader;
 use super::packets::MySqlControlPackets;
 use super::ready::{MySqlPreparedSession, open_session_connection, prepare};
 use super::thread;
 use super::transaction_counts::MySqlAckLedger;
-use super::{READ_ONLY_TRANSACTION, settings_sql};
-use crate::connect::MySqlConnectConfig;
+use crate::connections::MySqlConnections;
 use crate::layout::{MySqlLoadMethod, filler::write};
 use crate::own_connections::{self, MySqlSessionStatusReply, SharedSessionRegistry};
 use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
@@ -21,8 +21,8 @@ use dyno_engine::net::{Breaker, local};
 use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    BlockOp, BlockOpSchema, Cancel, Duplex, Interrupter, OpError, RequestCompletion, ResultKind, Session,
-    SessionRequest, SessionSetup, SliceDone, Slices, Statement, TargetError, Value,
+    BlockOp, BlockOpSchema, Cancel, ConnectionPurpose, Duplex, Interrupter, OpError, RequestCompletion,
+    ResultKind, Session, SessionRequest, SessionSetup, SliceDone, Slices, Statement, TargetError, Value,
 };
 use dyno_plan::Connect;
 
@@ -31,7 +31,7 @@ const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// One session on MySQL or MariaDB.
 pub struct MySqlSession {
-    config: MySqlConnectConfig,
+    connections: MySqlConnections,
     setup: SessionSetup,
     ready: MySqlPreparedSession,
     breaker: Arc<Breaker>,
@@ -66,17 +66,17 @@ impl MySqlSession {
     /// # Errors
     /// As [`MySqlConnection::open`]; `Data` if the tables do not exist.
     pub(crate) fn open(
-        config: &MySqlConnectConfig,
+        connections: &MySqlConnections,
         setup: &SessionSetup,
         sessions: SharedSessionRegistry,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let mut ready = prepare(config, setup, &breaker, &sessions)?;
+        let mut ready = prepare(connections, setup, &breaker, &sessions)?;
         let mut books = MySqlAckLedger::default();
         let way = setup.bulk.as_ref().map(|_| MySqlLoadMethod::choose(&mut ready.connection)).transpose()?;
         let thread = open_ledger(&mut ready.connection, &mut books, &sessions, setup)?;
         Ok(Self {
-            config: config.clone(),
+            connections: connections.clone(),
             ready,
             breaker,
             sessions,
@@ -96,13 +96,13 @@ impl MySqlSession {
     /// transaction.
     fn connect(&mut self) -> Result<(), TargetError> {
         let before = self.ready.connection.id();
-        let connection = open_session_connection(&self.config, &self.setup, &self.breaker, &self.sessions)?;
+        let connection =
+            open_session_connection(&self.connections, &self.setup, &self.breaker, &self.sessions)?;
         self.ready.replace_connection(connection);
         let connection = &mut self.ready.connection;
         self.ledger.open(connection, &self.sessions);
         self.sessions.lock().remove_session(before, None);
-        connection.simple(&settings_sql(connection, &self.setup))?;
-        Ok(())
+        self.connections.settle(connection, ConnectionPurpose::Session(&self.setup)).map(drop)
     }
 
     /// Sends `request` and remembers how to interpret its result.
@@ -359,7 +359,7 @@ impl Session for MySqlSession {
             return self.connect();
         }
         self.sessions.lock().remove_session(self.ready.connection.id(), None);
-        self.ready = prepare(&self.config, &self.setup, &self.breaker, &self.sessions)?;
+        self.ready = prepare(&self.connections, &self.setup, &self.breaker, &self.sessions)?;
         let connection = &mut self.ready.connection;
         self.thread = open_ledger(connection, &mut self.ledger, &self.sessions, &self.setup)?;
         Ok(())

@@ -32,8 +32,6 @@ pub struct MySqlConnection {
     pub(crate) greeting: Greeting,
     /// Whether a byte after a result's column count states if definitions follow (MySQL:
     /// `CLIENT_OPTIONAL_RESULTSET_METADATA`, MariaDB: `MARIADB_CLIENT_CACHE_METADATA`). Without that byte
-    /// Whether the server has only MySQL's protocol and SQL.
-    pub(crate) only_sql: bool,
     /// they always follow.
     pub(crate) has_metadata_flag: bool,
     rows_affected: u64,
@@ -95,7 +93,6 @@ impl MySqlConnection {
             line: WireStream::new(stream),
             greeting: Greeting::default(),
             has_metadata_flag: false,
-            only_sql: false,
             rows_affected: 0,
             warnings: 0,
         }

@@ -83,6 +83,4 @@ pub struct PostgresConnectConfig {
     pub connect_timeout: Duration,
     /// How a dead peer is detected.
     pub(super) keepalive: Keepalive,
-    /// Whether the server has only PostgreSQL's protocol and SQL, so that sessions use none of its own functions.
-    pub(crate) only_sql: bool,
 }

@@ -92,7 +92,6 @@ impl PostgresConnectConfig {
             options: settings.text("options"),
             session_settings: settings.of_session(),
             connect_timeout: timeout.map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
-            only_sql: false,
             keepalive: Keepalive {
                 enabled: settings.number("keepalives")? != Some(0),
                 idle_s: positive("keepalives_idle")?.or(Keepalive::FREQUENT.idle_s),

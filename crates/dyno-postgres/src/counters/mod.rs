@@ -14,19 +14,6 @@ mod sources;
 
 pub(super) use observer::PostgresObserver;
 
-use super::limits::lift_limits;
-
-/// Settings of observing connections, made in one transaction.
-///
-/// No limit of the site interrupts a reading, and the connection cannot write. The JIT compiles no reading,
-/// because that takes longer than the reading. No reading uses parallel workers, each of which counts its own
-/// blocks.
-pub(super) const OBSERVER_SETTINGS: &str = concat!(
-    lift_limits!(),
-    "; SET jit = off; SET max_parallel_workers_per_gather = 0; SET search_path = pg_catalog; SET client_min_messages = warning; ",
-    "SET default_transaction_read_only = on"
-);
-
 /// The first version whose statistics are in shared memory and can be flushed on demand.
 pub(super) const SHARED_STATISTICS: u32 = 150_000;
 

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use dyno_plan::DataSpec;
 use dyno_record::{RELOADED, Snapshot};
 
-use super::super::connect::PostgresConnectConfig;
+use super::super::connections::PostgresConnections;
 use super::super::identity::shown;
 use super::super::pool::PostgresPool;
 use super::super::wire::{PostgresConnection, PostgresError, TextRow};
 use super::company::PostgresForeignActivity;
+use super::flush_sql;
 use super::observer_reads::{OBSERVER, PostgresObserverReads};
 use super::portable::{PostgresCounterFacts, fill};
 use super::shape::PostgresWatchedObjects;
 use super::source::PostgresCounterSource;
 use super::sources::{ROLE_SETTINGS, sources, statement};
-use super::{OBSERVER_SETTINGS, flush_sql};
-use dyno_engine::compatibility::CompatibilityProfile;
-use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
+use dyno_engine::{ConnectionPurpose, Counting, Observer, Refusal as _, TargetError};
 
 /// The source of settings, and the row with the time when the server loaded them.
 const SETTINGS: &str = "settings";
@@ -41,21 +40,17 @@ pub(crate) struct PostgresObserver {
     on_test_tables: bool,
     /// The pool of the sessions, and the pool's own transactions before this observer.
     pool: Option<(Arc<PostgresPool>, u64)>,
-    /// The profile of a server that is not PostgreSQL itself.
-    profile: Option<&'static CompatibilityProfile>,
 }
 
 impl PostgresObserver {
     /// Connects and determines which statistics can be read.
     pub(crate) fn open(
-        config: &PostgresConnectConfig,
+        connections: &PostgresConnections,
         pool: Option<Arc<PostgresPool>>,
         spec: &DataSpec,
         names: &BTreeSet<String>,
-        profile: Option<&'static CompatibilityProfile>,
     ) -> Result<Self, TargetError> {
-        let mut connection = PostgresConnection::open(config, "dyno observer")?;
-        connection.simple(OBSERVER_SETTINGS)?;
+        let mut connection = connections.open_for(ConnectionPurpose::Observe)?;
         let mut commits = 2;
         let watched = PostgresWatchedObjects::find(&mut connection, names, &mut commits)?;
         let sources = sources(connection.server_version_num(), spec, &watched);
@@ -72,7 +67,6 @@ impl PostgresObserver {
             commits,
             on_test_tables: !spec.is_none(),
             pool,
-            profile,
         };
         observer.probe()?;
         Ok(observer)
@@ -181,9 +175,6 @@ impl Observer for PostgresObserver {
         fill(&mut snapshot, &facts);
         self.foreign_activity.fill(&mut snapshot);
         self.reads.fill(&mut snapshot, facts.block_size());
-        if let Some(profile) = self.profile {
-            profile.withhold(&mut snapshot);
-        }
         Ok(snapshot)
     }
 

@@ -69,5 +69,5 @@ fn run(
     otherwise: &str,
 ) -> Result<(), TargetError> {
     let made = connection.simple(&statements.join(";\n")).map(|_| ());
-    made.map_err(|error| explain(error, otherwise, loading.loaders.0))
+    made.map_err(|error| explain(error, otherwise, &loading.loaders.config))
 }

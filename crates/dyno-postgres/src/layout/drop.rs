@@ -1,10 +1,11 @@
 //! Drops exactly the objects that Dyno created.
 
 use super::super::connect::PostgresConnectConfig;
+use super::super::connections::PostgresConnections;
 use super::super::wire::{PostgresConnection, TextRow};
-use super::session::{explain, loader, lock};
+use super::session::{explain, lock};
 use super::tables::SCHEMA;
-use dyno_engine::{DropItem, TargetError};
+use dyno_engine::{ConnectionPurpose, DropItem, TargetError};
 
 /// Recorded objects that still exist and are the recorded ones, newest first. The schema is included only if
 /// nothing else remains in it.
@@ -41,12 +42,11 @@ fn unrecorded() -> String {
 }
 
 /// Removes everything that [`inventory`] lists, in one transaction.
-pub(crate) fn drop_all(config: &PostgresConnectConfig) -> Result<Vec<DropItem>, TargetError> {
-    let mut connection = loader(config)?;
-    lock(&mut connection)?;
-    let removed = remove(&mut connection, config)?;
-    connection.close();
-    Ok(removed)
+pub(crate) fn drop_all(connections: &PostgresConnections) -> Result<Vec<DropItem>, TargetError> {
+    connections.ask_for(ConnectionPurpose::Load, |connection| {
+        lock(connection)?;
+        remove(connection, &connections.config)
+    })
 }
 
 /// Like [`drop_all`], on a connection that holds the lock.

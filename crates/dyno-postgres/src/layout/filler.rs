@@ -1,13 +1,14 @@
 //! Fills tables that users describe: `COPY` as text, with one transaction per part.
 
-use super::super::connect::PostgresConnectConfig;
+use super::super::connections::PostgresConnections;
 use super::super::wire::PostgresConnection;
 use super::quote::literal;
-use super::session::worker;
 use dyno_engine::pool::{InterruptFn, cancelled};
 use dyno_engine::row::first;
 use dyno_engine::tables::{RowBatch, Rows, all_taken, append_line};
-use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError};
+use dyno_engine::{
+    Cancel, ColumnType, ConnectionPurpose, DropItem, Fill, ObjectKind, TableWords, TargetError,
+};
 
 /// Rows are collected until about this many bytes can be sent.
 const SEND_BYTES: usize = 256 * 1024;
@@ -47,13 +48,10 @@ struct Filler(PostgresConnection);
 
 /// Opens a connection that fills tables, with a handle that interrupts it.
 pub(crate) fn open<'a>(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
 ) -> Result<(Box<dyn Fill + 'a>, InterruptFn), TargetError> {
-    let mut connection = worker(config)?;
-    // Names resolve as they do in the user's own statements.
-    connection.simple("SET search_path TO DEFAULT")?;
-    let token = connection.cancel_token();
-    Ok((Box::new(Filler(connection)), Box::new(move || drop(token.cancel()))))
+    let (connection, interrupt) = connections.interruptible(ConnectionPurpose::Fill)?;
+    Ok((Box::new(Filler(connection)), interrupt))
 }
 
 impl Fill for Filler {

@@ -19,9 +19,9 @@ pub(super) fn index(
     loading.progress.phase("index", missing.iter().map(|(rows, ..)| rows).sum());
     loading.each(missing.len(), |connection, job| {
         let (rows, name, create) = &missing[job];
-        connection
-            .simple(&format!("{create}; {}", record_relation_sql("index", name)))
-            .map_err(|error| explain(error, &format!("index {name} cannot be built"), loading.loaders.0))?;
+        connection.simple(&format!("{create}; {}", record_relation_sql("index", name))).map_err(|error| {
+            explain(error, &format!("index {name} cannot be built"), &loading.loaders.config)
+        })?;
         loading.progress.advance(*rows, 0);
         Ok(())
     })
@@ -46,7 +46,7 @@ pub(super) fn vacuum_one(
     command: &str,
 ) -> Result<(), TargetError> {
     let name = table.name();
-    let explained = |error| explain(error, &format!("{name} cannot be vacuumed"), loading.loaders.0);
+    let explained = |error| explain(error, &format!("{name} cannot be vacuumed"), &loading.loaders.config);
     connection.simple(&format!("{command} {name}")).map(|_| ()).map_err(explained)
 }
 
@@ -65,6 +65,6 @@ pub(super) fn verify(
     let measured = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     control
         .simple(&finish_sql(&measured))
-        .map_err(|error| explain(error, "the end of the load cannot be recorded", loading.loaders.0))?;
+        .map_err(|error| explain(error, "the end of the load cannot be recorded", &loading.loaders.config))?;
     Ok(measured.into_iter().map(|(facts, _)| facts).collect())
 }

@@ -26,11 +26,13 @@ mod versions;
 
 use dyno_plan::{Bytes, DataSpec};
 
-use super::connect::PostgresConnectConfig;
+use super::connections::PostgresConnections;
 use super::identity::block::{block_size, chosen_block_size};
 use super::wire::PostgresConnection;
 use dyno_engine::layout::{LoadSteps, LoadTotals, ParallelLoad};
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError};
+use dyno_engine::{
+    Cancel, ConnectionPurpose, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError,
+};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use named_objects::named_bytes;
@@ -41,7 +43,6 @@ pub(super) use tables::{SCHEMA, TestTable, tables};
 pub(super) use versions::versions;
 
 use meta::PostgresLoadedLayout;
-use session::PostgresLoaderFactory;
 
 /// Determines what Dyno has loaded in the database.
 pub(super) fn survey(connection: &mut PostgresConnection) -> Result<DataState, TargetError> {
@@ -50,29 +51,23 @@ pub(super) fn survey(connection: &mut PostgresConnection) -> Result<DataState, T
 
 /// Creates, fills and verifies the data of `spec`; see [`dyno_engine::Target::load`].
 pub(super) fn load(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
     spec: &DataSpec,
     options: &LoadOptions,
     progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let mut control = session::loader(config)?;
+    let mut control = connections.open_for(ConnectionPurpose::Load)?;
     chosen_block_size(Some(Bytes(spec.block_size)), block_size(&mut control)?)?;
     session::lock(&mut control)?;
     session::wait_for_leftover_load(&mut control, progress, cancel)?;
-    let loading = ParallelLoad {
-        loaders: PostgresLoaderFactory(config),
-        spec,
-        tables: tables(spec),
-        options,
-        progress,
-        cancel,
-    };
+    let loading =
+        ParallelLoad { loaders: connections.clone(), spec, tables: tables(spec), options, progress, cancel };
     let steps = LoadSteps {
         objects: "objects in schema dyno",
         find: &meta::read,
         state: |layout: &PostgresLoadedLayout| &layout.state,
-        remove: &|control| drop::remove(control, config).map(|_| ()),
+        remove: &|control| drop::remove(control, &connections.config).map(|_| ()),
         begin: &|control| create::create(control, &loading),
         complete: &|control, _| create::complete(control, &loading),
         fill: &|control, loaded| {

@@ -80,7 +80,7 @@ fn write_chunk(
         let _ = connection.simple("ROLLBACK");
     }
     let doing = format!("rows cannot be written to {}", table.name());
-    written.map_err(|error| explain(error, &doing, loading.loaders.0))
+    written.map_err(|error| explain(error, &doing, &loading.loaders.config))
 }
 
 /// Writes the rows of `chunk` with one COPY.

@@ -1,68 +1,21 @@
-//! Opens connections for loading and dropping, and explains their errors to the user.
+//! Excludes concurrent loads and drops, and explains their errors to the user.
 
 use super::super::connect::PostgresConnectConfig;
 use super::super::wire::{PostgresConnection, PostgresError};
 use super::quote::ident;
 use super::tables::SCHEMA;
-use crate::limits::open_unlimited;
+use crate::connections::{LOCK_KEY, PostgresConnections, WORK_KEY};
 use dyno_engine::pool;
 use dyno_engine::{Cancel, LoadProgressSink, Refusal as _, TargetError, TargetErrorKind};
 
-/// Settings of every loading connection: names are resolved exactly as written. Commits do not wait for the
-/// WAL, because a chunk and its note are lost or kept together.
-const LOADER_SETTINGS: &str =
-    "SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = off";
-
-/// The key of the advisory lock that prevents concurrent loads: `dyno` in ASCII.
-const LOCK_KEY: u64 = 0x6479_6e6f;
-
-/// A connection for loading and dropping.
-pub(super) fn loader(config: &PostgresConnectConfig) -> Result<PostgresConnection, TargetError> {
-    open_unlimited(config, "dyno load", LOADER_SETTINGS)
-}
-
 /// A load that uses connections of this engine.
-pub(super) type PostgresLoadContext<'a> = dyno_engine::layout::ParallelLoad<'a, PostgresLoaderFactory<'a>>;
+pub(super) type PostgresLoadContext<'a> = dyno_engine::layout::ParallelLoad<'a, PostgresConnections>;
 
 /// Makes the planner use the index, as a run does, whatever its statistics say. JIT is off too: the planner
 /// assigns the excluded plan so high a cost that the server would spend a second compiling statements without
 /// another plan.
 pub(super) fn go_by_index(connection: &mut PostgresConnection) -> Result<(), TargetError> {
     connection.simple("SET enable_seqscan = off; SET jit = off").map(drop)
-}
-
-/// Opens connections for a pool of loaders.
-pub(super) struct PostgresLoaderFactory<'a>(pub(super) &'a PostgresConnectConfig);
-
-impl pool::LoadConnector for PostgresLoaderFactory<'_> {
-    type Connection = PostgresConnection;
-
-    fn open(&self) -> Result<(PostgresConnection, pool::InterruptFn), TargetError> {
-        let connection = worker(self.0)?;
-        let token = connection.cancel_token();
-        Ok((connection, Box::new(move || drop(token.cancel()))))
-    }
-
-    fn close(&self, connection: PostgresConnection) {
-        connection.close();
-    }
-}
-
-/// The advisory lock that the connections of a load share while they work, as two numbers: [`LOCK_KEY`] and
-/// 2. (1 is the lock that excludes a second Dyno process.)
-const WORK_KEY: (u64, u32) = (LOCK_KEY, 2);
-
-/// Opens a connection that works for a load. It shares a lock that ends with its server process. The process
-/// notices only after its statement that its client was killed, and completes an index or VACUUM first.
-///
-/// Through a pooler it does not take the lock, because the pooler would keep it for the next client.
-pub(super) fn worker(config: &PostgresConnectConfig) -> Result<PostgresConnection, TargetError> {
-    let mut connection = loader(config)?;
-    let ((class, object), pid) = (WORK_KEY, connection.backend_pid());
-    connection.simple(&format!(
-        "SELECT pg_advisory_lock_shared({class}, {object}) AS dyno_lock WHERE pg_backend_pid() = {pid}"
-    ))?;
-    Ok(connection)
 }
 
 /// The interval in milliseconds for checking whether a killed load is still active.

@@ -10,28 +10,28 @@ mod server;
 
 use std::time::{Duration, Instant};
 
-use super::connect::PostgresConnectConfig;
-use super::counters::{OBSERVER_SETTINGS, flush_sql};
+use super::connections::PostgresConnections;
+use super::counters::flush_sql;
 use super::wire::{PostgresConnection, PostgresError};
 use dyno_engine::lock::busy;
-use dyno_engine::{Claim, Holder, Lock, Refusal as _, TargetError};
+use dyno_engine::{Claim, ConnectionPurpose, Holder, Lock, Refusal as _, TargetError};
 use key::{DYING_MS, KEY, NAME};
 
 /// Acquires the lock of the database, named `target` in errors, and the server's lock as `claim` requires.
 pub(super) fn take(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
     holder: &Holder,
     claim: Claim,
     target: &str,
 ) -> Result<Lock, TargetError> {
-    let mut connection = PostgresConnection::open(config, &format!("{NAME}{}", holder.encode()))?;
+    let mut connection = connections.plain(&format!("{NAME}{}", holder.encode()))?;
     if let Some(process) = served_by_another(&mut connection)? {
         return Ok(Lock::impossible(format!(
             "the connection goes through a connection pooler ({process} serves this connection), which \
             prevents a lock: Dyno cannot lock other dynos out of {target} or its server"
         )));
     }
-    connection.simple(OBSERVER_SETTINGS)?;
+    connections.settle(&mut connection, ConnectionPurpose::Lock)?;
     if !acquire(&mut connection)? {
         let lock_owner = find_holder(&mut connection)?;
         let holder = lock_owner.as_ref().and_then(|(_, holder)| holder.as_ref());

@@ -7,7 +7,7 @@
 use parking_lot::Mutex;
 
 use super::encode::{oid, type_oid};
-use crate::connect::PostgresConnectConfig;
+use crate::connections::PostgresConnections;
 use crate::wire::{PostgresConnection, PostgresError, PostgresFieldReader, PostgresWireError, message};
 use dyno_engine::{Refusal as _, SessionSetup, Statement, TargetError, Type};
 
@@ -43,7 +43,7 @@ impl InferredTypes {
     /// The server rejects a statement with every possible combination of types.
     pub(super) fn infer(
         &self,
-        config: &PostgresConnectConfig,
+        connections: &PostgresConnections,
         setup: &SessionSetup,
         explain: impl Fn(PostgresWireError) -> TargetError,
     ) -> Result<(), TargetError> {
@@ -55,7 +55,7 @@ impl InferredTypes {
         if open.is_empty() {
             return Ok(());
         }
-        let mut connection = PostgresConnection::open(config, "dyno check")?;
+        let mut connection = connections.plain("dyno check")?;
         for statement in open {
             let types = infer(&mut connection, statement).map_err(&explain)?;
             entries.push((statement.clone(), types));

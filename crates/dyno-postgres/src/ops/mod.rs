@@ -27,42 +27,12 @@ mod slice;
 mod statements;
 mod template;
 
-use dyno_engine::SessionSetup;
-use dyno_engine::session::SessionSetting;
-use dyno_plan::Commit;
-
+pub use crate::connections::SESSION_SETTINGS;
 pub(crate) use inferred::InferredTypes;
-
-use crate::limits::stay_while_idle;
-use crate::wire::PostgresConnection;
-
 pub use method::blocks;
 pub use procedures::slice_sql;
 pub use session::PostgresSession;
 pub(crate) use simple::literal;
-
-/// The settings that every session of the block workload makes. Everything else keeps the platform's values,
-/// durability and isolation above all.
-pub const SESSION_SETTINGS: [SessionSetting; 6] = [
-    SessionSetting::new(
-        "plan_cache_mode",
-        "force_generic_plan",
-        "one plan from the first execution on, planned once",
-    ),
-    SessionSetting::new(
-        "enable_seqscan",
-        "off",
-        "ranges go by the index in small tables too, as the method demands",
-    ),
-    SessionSetting::new(
-        "max_parallel_workers_per_gather",
-        "0",
-        "a session is one process, so sessions count the load",
-    ),
-    SessionSetting::new("jit", "off", "no compiling between measured operations"),
-    SessionSetting::new("statement_timeout", "0", "a long scan is a result, not an error"),
-    SessionSetting::new("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
-];
 
 /// The subset of [`SESSION_SETTINGS`] that an operation through a pooler makes for itself: the ones that
 /// determine its plan. Setting the search path would force a new plan each time, and the statements use fully
@@ -70,30 +40,5 @@ pub const SESSION_SETTINGS: [SessionSetting; 6] = [
 const LOCAL_SETTINGS: [&str; 4] =
     ["plan_cache_mode", "enable_seqscan", "max_parallel_workers_per_gather", "jit"];
 
-/// The setting that commits of `commit` need, if it differs from the server's own.
-fn commit_setting(commit: Commit) -> Option<(&'static str, &'static str)> {
-    (commit == Commit::Nowait).then_some(("synchronous_commit", "off"))
-}
-
-/// The setting of a read-only session.
-const READ_ONLY: (&str, &str) = ("default_transaction_read_only", "on");
-
 /// The SQLSTATE for a write in a read-only transaction.
 const READ_ONLY_TRANSACTION: &str = "25006";
-
-/// The settings of a session on a server that has only PostgreSQL's protocol and SQL.
-fn only_sql_settings(setup: &SessionSetup) -> String {
-    let settings = commit_setting(setup.commit).into_iter().chain(setup.read_only.then_some(READ_ONLY));
-    settings.map(|(name, value)| format!("SET {name} = {value}; ")).chain(["SELECT 1".to_owned()]).collect()
-}
-
-/// The statement that makes the settings, including those of the block workload for its own statements, and
-/// returns the process that serves this connection.
-fn settings_sql(connection: &PostgresConnection, setup: &SessionSetup) -> String {
-    let idle = stay_while_idle(connection);
-    let method = if setup.blocks.is_some() { &SESSION_SETTINGS[..] } else { &[] };
-    let settings = method.iter().map(|s| (s.name, s.value)).chain(commit_setting(setup.commit));
-    let settings = settings.chain(setup.read_only.then_some(READ_ONLY));
-    let set: String = settings.map(|(name, value)| format!("SET {name} = {value}; ")).collect();
-    format!("{idle}{set}SELECT pg_catalog.pg_backend_pid()")
-}

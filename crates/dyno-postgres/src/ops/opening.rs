@@ -2,10 +2,10 @@
 
 use super::inferred::{InferredTypes, Oids, is_type_error};
 use super::slice;
-use super::{only_sql_settings, settings_sql, statements};
-use crate::connect::PostgresConnectConfig;
+use super::statements;
+use crate::connections::{PostgresConnections, open_session};
 use crate::pool::{POOLED_NAME, PostgresPoolerStatements};
-use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError, TextRow, message};
+use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError, message};
 use dyno_engine::slices::SliceProcedure;
 use dyno_engine::{BlockOpSchema, BlockSessionConfig, Refusal as _, SessionSetup, TargetError};
 
@@ -28,15 +28,10 @@ pub(super) fn opening_commits(statements: Option<PostgresPoolerStatements>) -> u
     }
 }
 
-/// The application name of the session's connections in the server's views.
-pub(super) fn name_of(setup: &SessionSetup) -> String {
-    format!("dyno session {}", setup.number)
-}
-
 /// Opens a connection with all statements prepared; returns it with the parameter types. The server infers
 /// types for statements that it rejects with the declared ones.
 pub(super) fn prepare_inferred(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
     setup: &SessionSetup,
     inferred: &InferredTypes,
     through: Option<PostgresPoolerStatements>,
@@ -44,15 +39,15 @@ pub(super) fn prepare_inferred(
 ) -> Result<(PostgresConnection, Vec<Oids>), TargetError> {
     // If each execution carries its statement, nothing is prepared and the server would reject nothing here.
     if through == Some(PostgresPoolerStatements::Unnamed) && setup.blocks.is_none() {
-        inferred.infer(config, setup, |error| not_prepared(error, setup))?;
+        inferred.infer(connections, setup, |error| not_prepared(error, setup))?;
     }
     let types = inferred.of(setup);
-    match prepare(config, setup, &types, through, breaker) {
+    match prepare(connections, setup, &types, through, breaker) {
         Err(error) if setup.blocks.is_none() && is_type_error(&error) => {
             breaker.release();
-            inferred.infer(config, setup, |error| not_prepared(error, setup))?;
+            inferred.infer(connections, setup, |error| not_prepared(error, setup))?;
             let types = inferred.of(setup);
-            Ok((prepare(config, setup, &types, through, breaker)?, types))
+            Ok((prepare(connections, setup, &types, through, breaker)?, types))
         }
         prepared => prepared.map(|connection| (connection, types)),
     }
@@ -60,22 +55,16 @@ pub(super) fn prepare_inferred(
 
 /// Opens a connection and prepares every statement on it.
 pub(super) fn prepare(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
     setup: &SessionSetup,
     types: &[Oids],
     through: Option<PostgresPoolerStatements>,
     breaker: &Breaker,
 ) -> Result<PostgresConnection, TargetError> {
     if let Some(statements) = through {
-        return prepare_through(config, setup, types, statements, breaker);
+        return prepare_through(connections, setup, types, statements, breaker);
     }
-    let mut connection = PostgresConnection::open_guarded(config, &name_of(setup), breaker)?;
-    if config.only_sql {
-        connection.simple(&only_sql_settings(setup))?;
-    } else {
-        let rows = connection.simple(&settings_sql(&connection, setup))?;
-        refuse_pooler(&connection, rows.last())?;
-    }
+    let mut connection = open_session(connections, setup, breaker)?;
     statements::prepare(&mut connection, setup, types, false);
     if let Some(blocks) = blocks_in_loops(setup) {
         let (out, calls) = (&mut connection.line.out, || SliceProcedure::of(blocks.extra));
@@ -101,7 +90,7 @@ fn finish_preparing(
 /// Opens a connection through a pooler. Statements are prepared if the pooler prepares them on whichever
 /// server connection is free.
 fn prepare_through(
-    config: &PostgresConnectConfig,
+    connections: &PostgresConnections,
     setup: &SessionSetup,
     types: &[Oids],
     through: PostgresPoolerStatements,
@@ -109,7 +98,7 @@ fn prepare_through(
 ) -> Result<PostgresConnection, TargetError> {
     // All sessions use one name. A pooler sets the client's name whenever it assigns a server connection to
     // another client, which costs a round trip and a transaction.
-    let mut connection = PostgresConnection::open_guarded(config, POOLED_NAME, breaker)?;
+    let mut connection = PostgresConnection::open_guarded(&connections.config, POOLED_NAME, breaker)?;
     // This also reports immediately if the pooler has no server available.
     connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
     if through == PostgresPoolerStatements::Unnamed {
@@ -124,23 +113,6 @@ fn prepare_through(
     message::bind_text(out, "", &[]);
     message::execute(out);
     finish_preparing(connection, setup)
-}
-
-/// Rejects an undetected pooler: prepared statements would be lost, and counters would be those of another
-/// connection.
-fn refuse_pooler(connection: &PostgresConnection, row: Option<&TextRow>) -> Result<(), TargetError> {
-    match row.and_then(|row| row.parse::<i32>(0)) {
-        Some(pid) if pid != connection.backend_pid() => Err(TargetError::unsupported(format!(
-            "the session goes through a connection pooler: it was opened as process {} but is served \
-                by process {pid}",
-            connection.backend_pid()
-        ))
-        .hint(
-            "set target.observe_url to the server's own address to run sessions through the pooler; or set \
-            target.url to the server's own address",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// The error if the statements could not be prepared.

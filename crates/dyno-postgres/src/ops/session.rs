@@ -5,15 +5,15 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::READ_ONLY_TRANSACTION;
 use super::answer::{self, PostgresReplyReader};
 use super::batch::PostgresRequestBatch;
 use super::columns::PostgresRowReader;
 use super::inferred::{InferredTypes, Oids};
-use super::opening::{blocks_in_loops, name_of, opening_commits, prepare, prepare_inferred};
+use super::opening::{blocks_in_loops, opening_commits, prepare, prepare_inferred};
 use super::slice::{self, Tails};
 use super::statements::{self, PostgresSessionMessages, PostgresStatementMode};
-use super::{READ_ONLY, READ_ONLY_TRANSACTION, commit_setting};
-use crate::connect::PostgresConnectConfig;
+use crate::connections::{PostgresConnections, open_for_transaction};
 use crate::layout::filler::copy;
 use crate::pool::{PostgresPool, PostgresPoolMembership, PostgresPoolerStatements, PostgresRoute};
 use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError};
@@ -45,7 +45,7 @@ pub struct PostgresSession {
     connection: PostgresConnection,
     setup: SessionSetup,
     columns: PostgresRowReader,
-    config: PostgresConnectConfig,
+    connections: PostgresConnections,
     breaker: Arc<Breaker>,
     /// The server's types for the parameters of each statement.
     types: Vec<Oids>,
@@ -83,11 +83,11 @@ impl PostgresSession {
     /// # Errors
     /// As [`PostgresConnection::open`]; `Data` if the tables do not exist.
     pub(crate) fn open(
-        config: &PostgresConnectConfig,
+        connections: &PostgresConnections,
         setup: &SessionSetup,
         inferred: &InferredTypes,
     ) -> Result<Self, TargetError> {
-        Self::open_as(config, setup, inferred, None)
+        Self::open_as(connections, setup, inferred, None)
     }
 
     /// Like [`PostgresSession::open`], through a pooler.
@@ -106,7 +106,7 @@ impl PostgresSession {
     }
 
     fn open_as(
-        config: &PostgresConnectConfig,
+        connections: &PostgresConnections,
         setup: &SessionSetup,
         inferred: &InferredTypes,
         through: Option<PostgresPoolerLink>,
@@ -121,10 +121,10 @@ impl PostgresSession {
                 PostgresStatementMode::pooled(prepared, setup)
             }
         };
-        let (connection, types) = prepare_inferred(config, setup, inferred, statements, &breaker)?;
+        let (connection, types) = prepare_inferred(connections, setup, inferred, statements, &breaker)?;
         let flushes = statements::flushes(&connection);
         let mut session = Self {
-            config: config.clone(),
+            connections: connections.clone(),
             connection,
             breaker,
             ready: PostgresSessionMessages::new(setup, &form, &types, flushes),
@@ -166,21 +166,12 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Opens a connection for one transaction. Nothing is prepared, and only what the transaction needs is
-    /// sent.
+    /// Opens a connection for one transaction. Nothing is prepared.
     fn connect(&mut self) -> Result<(), TargetError> {
-        self.connection =
-            PostgresConnection::open_guarded(&self.config, &name_of(&self.setup), &self.breaker)?;
+        let commits;
+        (self.connection, commits) = open_for_transaction(&self.connections, &self.setup, &self.breaker)?;
         self.ready.mark_unprepared();
-        // The start of the server's process is one transaction.
-        self.overhead_commits += 1;
-        let read_only = self.setup.read_only.then_some(READ_ONLY);
-        let settings = commit_setting(self.setup.commit).into_iter().chain(read_only);
-        let sql: String = settings.map(|(name, value)| format!("SET {name} = {value};")).collect();
-        if !sql.is_empty() {
-            self.connection.simple(&sql)?;
-            self.overhead_commits += 1;
-        }
+        self.overhead_commits += commits;
         Ok(())
     }
 
@@ -411,7 +402,7 @@ impl Session for PostgresSession {
             return self.connect();
         }
         let statements = self.pooler.as_ref().map(|through| through.statements);
-        self.connection = prepare(&self.config, &self.setup, &self.types, statements, &self.breaker)?;
+        self.connection = prepare(&self.connections, &self.setup, &self.types, statements, &self.breaker)?;
         self.overhead_commits += opening_commits(statements);
         self.warm_up()
     }

@@ -106,7 +106,7 @@ fn settings(setup: &SessionSetup) -> Option<String> {
     });
     // A session default would apply only to the next transaction.
     let read_only = setup.read_only.then_some(("transaction_read_only", "on"));
-    let all = chosen.chain(super::commit_setting(setup.commit)).chain(read_only);
+    let all = chosen.chain(crate::connections::commit_setting(setup.commit)).chain(read_only);
     let calls: Vec<String> =
         all.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).collect();
     (!calls.is_empty()).then(|| format!("SELECT {}", calls.join(", ")))

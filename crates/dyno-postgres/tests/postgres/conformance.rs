@@ -190,3 +190,35 @@ fn server_timeouts_do_not_end_dyno_connections() {
     assert_eq!([0, 1].map(read), [0, 9_000]);
     session.close();
 }
+
+/// A loader has the settings of a session, except for time limits, notices and waiting for commits.
+#[test]
+fn loader_has_settings_of_session_and_session_opens_one_connection() {
+    let version = Postgres::available().pop().unwrap();
+    let server = Postgres::start(&version, &[("fsync", "off"), ("statement_timeout", "9s")]);
+    server.psql("ALTER ROLE postgres SET idle_session_timeout = '9s'");
+    let target =
+        target_at(&format!("{}?options=-c%20work_mem%3D7MB%20-c%20search_path%3Dpublic", server.url()));
+    let keep = |table: &str| format!("CREATE TABLE {table} AS SELECT name, setting FROM pg_settings");
+    let opened = || server.psql("SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'");
+    let before: u32 = opened().parse().unwrap();
+    let mut session = session(target.as_ref(), 0, &[Statement::write("keep", keep("of_session"), &[])]);
+    session.execute(StatementId(0), &[]).unwrap();
+    session.close();
+    let others = 2;
+    assert_eq!(
+        opened().parse::<u32>().unwrap() - before,
+        others,
+        "the session's connection and that of psql"
+    );
+    let (mut loader, _) = target.bulk_load().unwrap().filler().unwrap();
+    loader.execute(&keep("of_loader")).unwrap();
+    loader.close();
+    let differences = server.psql(
+        "SELECT name FROM of_session s FULL JOIN of_loader l USING (name)
+         WHERE s.setting IS DISTINCT FROM l.setting ORDER BY 1",
+    );
+    let expected = ["application_name", "client_min_messages", "statement_timeout", "synchronous_commit"];
+    assert_eq!(differences.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(server.psql("SELECT setting FROM of_loader WHERE name = 'work_mem'"), "7168");
+}
