@@ -8,10 +8,10 @@ mod environment;
 mod inbound;
 mod line;
 pub mod local;
+pub mod parameters;
 mod socket;
 pub mod sockopt;
 pub mod tls;
-pub mod url;
 pub mod verify;
 mod wire;
 

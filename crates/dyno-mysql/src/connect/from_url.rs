@@ -2,7 +2,6 @@
 //! defaults.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
@@ -10,9 +9,9 @@ use super::config::{MySqlConnectConfig, ResultMetadata};
 use super::option_file::OptionFiles;
 use super::secure;
 use super::settings::ClientSettings;
-use dyno_engine::net::url::{check_names, wrong};
+use dyno_engine::net::parameters::{UrlParameter, check_names, read, wrong};
 use dyno_engine::net::{self, Address, Environment};
-use dyno_engine::{OpenOptions, Secret, TargetError};
+use dyno_engine::{OpenOptions, Secret, TargetError, parameters};
 
 /// MySQL's registered port at IANA.
 const PORT: u16 = 3306;
@@ -21,17 +20,18 @@ const PORT: u16 = 3306;
 /// default.
 const SOCKETS: [&str; 3] = ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
-/// The accepted URL parameters: long options of the `mysql` client and two of Dyno's own.
-const PARAMETERS: [&str; 8] = [
-    "socket",
-    "ssl-mode",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "connect-timeout",
-    "result-metadata",
-    "option-files",
-];
+/// Parameters that each determine one field: long options of the `mysql` client, and one of Dyno's own.
+const PARAMETERS: &[UrlParameter<MySqlConnectConfig>] = parameters! { config: MySqlConnectConfig, setting;
+    "ssl-cert", "a file", ssl_cert = Some(setting.path());
+    "ssl-key", "a file", ssl_key = Some(setting.path());
+    // In a file, 0 means the client's own default.
+    "connect-timeout", "whole seconds, from 1", connect_timeout = setting.seconds(setting.is_of_url().into()..=u32::MAX)
+        .map(|limit| if limit.is_zero() { config.connect_timeout } else { limit });
+    "result-metadata", "once or each", result_metadata = ResultMetadata::from_name(&setting.value);
+};
+
+/// Parameters that are read together with others.
+const READ_TOGETHER: [&str; 4] = ["socket", "ssl-mode", "ssl-ca", "option-files"];
 
 impl MySqlConnectConfig {
     /// Reads `url` and `options`. Option files, the environment (`MYSQL_HOST`, `MYSQL_TCP_PORT`,
@@ -61,7 +61,7 @@ impl MySqlConnectConfig {
         environment: Environment,
         files: &OptionFiles,
     ) -> Result<Self, TargetError> {
-        check_names(url, &PARAMETERS)?;
+        check_names(url, READ_TOGETHER.into_iter().chain(PARAMETERS.iter().map(|parameter| parameter.name)))?;
         let settings = ClientSettings { url, files, environment };
         settings.check()?;
         let path = Some(url.path.clone()).filter(|path| !path.is_empty());
@@ -81,7 +81,7 @@ impl MySqlConnectConfig {
         let from_file =
             || files.password.clone().filter(|_| file_user.as_ref().is_none_or(|named| *named == user));
         let from_environment = || environment.var("MYSQL_PWD").map(Secret::new);
-        Ok(Self {
+        let mut config = Self {
             addresses: addresses(&settings)?,
             password: options.password.clone().or_else(from_file).or_else(from_environment),
             password_note: password_note(&settings),
@@ -89,12 +89,14 @@ impl MySqlConnectConfig {
             database,
             ssl_mode,
             ssl_ca,
-            ssl_cert: settings.path("ssl-cert"),
-            ssl_key: settings.path("ssl-key"),
+            ssl_cert: None,
+            ssl_key: None,
             tls_offer: secure::offer(&settings)?,
-            result_metadata: result_metadata(url)?,
-            connect_timeout: connect_timeout(&settings)?.unwrap_or(options.connect_timeout),
-        })
+            result_metadata: ResultMetadata::default(),
+            connect_timeout: options.connect_timeout,
+        };
+        read(PARAMETERS, &mut config, |name| settings.get(name))?;
+        Ok(config)
     }
 }
 
@@ -107,25 +109,6 @@ fn password_note(settings: &ClientSettings<'_>) -> Option<String> {
         notes.push(format!("{} is not read: Dyno does not decrypt login paths", path.display()));
     }
     (!notes.is_empty()).then(|| notes.join("; "))
-}
-
-fn connect_timeout(settings: &ClientSettings<'_>) -> Result<Option<Duration>, TargetError> {
-    let Some(setting) = settings.get("connect-timeout") else { return Ok(None) };
-    match setting.value.parse::<u32>() {
-        // In a file, 0 means the client's own default.
-        Ok(0) if !setting.is_of_url() => Ok(None),
-        Ok(seconds) if seconds > 0 => Ok(Some(Duration::from_secs(seconds.into()))),
-        _ => Err(setting.invalid_value("whole seconds, from 1")),
-    }
-}
-
-fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
-    match url.param("result-metadata") {
-        None => Ok(ResultMetadata::default()),
-        Some(text) => {
-            ResultMetadata::from_name(text).ok_or_else(|| wrong("result-metadata", text, "once or each"))
-        }
-    }
 }
 
 fn port(settings: &ClientSettings<'_>) -> Result<u16, TargetError> {

@@ -1,5 +1,7 @@
 //! Tests where the settings of a connection come from.
 
+use std::time::Duration;
+
 use super::*;
 use crate::connect::MySqlSslMode;
 use crate::connect::option_file::of_text;
@@ -67,7 +69,7 @@ fn environment_fills_gaps_and_url_takes_precedence() {
 fn invalid_parameter_error_lists_allowed_values() {
     for (url, named, allowed) in [
         ("mysql://me@db1/b?ssl-mode=maybe", "maybe", "VERIFY_CA"),
-        ("mysql://me@db1/b?colour=red", "colour", "ssl-mode"),
+        ("mysql://me@db1/b?ssl-mod=REQUIRED", "ssl-mod", "did you mean ssl-mode? known parameters: socket"),
         ("mysql://me@db1/b?connect-timeout=soon", "soon", "whole seconds"),
         ("mysql://me@db1/b?ssl-mode=VERIFY_CA", "VERIFY_CA", "ssl-ca=FILE"),
         ("mysql://me@db1/b?ssl-mode=REQUIRED&ssl-ca=x", "REQUIRED", "VERIFY_IDENTITY"),

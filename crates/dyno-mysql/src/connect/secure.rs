@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::config::MySqlSslMode;
-use super::settings::{ClientSetting, ClientSettings};
+use super::settings::ClientSettings;
 use dyno_engine::TargetError;
+use dyno_engine::net::parameters::{ConnectionSetting, wrong};
 use dyno_engine::net::tls::TlsOffer;
-use dyno_engine::net::url::wrong;
 
 /// The TLS mode and the root certificates. As in the `mysql` client, a root certificate alone selects
 /// `VERIFY_CA`.
@@ -47,7 +47,7 @@ pub(super) fn mode(settings: &ClientSettings<'_>) -> Result<(MySqlSslMode, Optio
     }
 }
 
-fn named_mode(setting: &ClientSetting) -> Option<MySqlSslMode> {
+fn named_mode(setting: &ConnectionSetting) -> Option<MySqlSslMode> {
     MySqlSslMode::from_name(&setting.value.to_ascii_uppercase().replace('-', "_"))
 }
 

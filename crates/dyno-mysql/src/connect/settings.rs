@@ -1,14 +1,12 @@
 //! Looks up connection settings in the URL, then the option files, then the environment, like the `mysql`
 //! client.
 
-use std::path::PathBuf;
-
 use dyno_plan::TargetUrl;
 
 use super::option_file::OptionFiles;
 use dyno_engine::TargetError;
 use dyno_engine::net::Environment;
-use dyno_engine::net::url::wrong;
+use dyno_engine::net::parameters::ConnectionSetting;
 
 /// Options in files that would change the connection and that Dyno does not support, each with a hint.
 const REFUSED: [(&str, &str); 22] = [
@@ -50,27 +48,6 @@ pub(super) struct ClientSettings<'a> {
     pub(super) environment: Environment,
 }
 
-/// A value and its origin.
-pub(super) struct ClientSetting {
-    name: String,
-    pub(super) value: String,
-    /// Empty for the URL, otherwise for example ` (from /etc/my.cnf)`.
-    origin: String,
-}
-
-impl ClientSetting {
-    /// The error for an invalid value; `allowed` lists the valid ones.
-    pub(super) fn invalid_value(&self, allowed: &str) -> TargetError {
-        let error = wrong(&self.name, &self.value, allowed);
-        TargetError { message: format!("{}{}", error.message, self.origin), ..error }
-    }
-
-    /// Whether the URL sets it.
-    pub(super) fn is_of_url(&self) -> bool {
-        self.origin.is_empty()
-    }
-}
-
 impl ClientSettings<'_> {
     /// Returns an error if a file sets an option that Dyno does not support.
     pub(super) fn check(&self) -> Result<(), TargetError> {
@@ -87,32 +64,22 @@ impl ClientSettings<'_> {
     }
 
     /// The URL parameter `name`, otherwise the option `name` of a file; an empty value counts as not set.
-    pub(super) fn get(&self, name: &str) -> Option<ClientSetting> {
-        let of_url = self.url.param(name).filter(|value| !value.is_empty());
-        let of_url = of_url.map(|value| ClientSetting {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            origin: String::new(),
-        });
-        of_url.or_else(|| self.in_files(name))
+    pub(super) fn get(&self, name: &'static str) -> Option<ConnectionSetting> {
+        ConnectionSetting::of_url(self.url, name).or_else(|| self.in_files(name))
     }
 
     /// The option `name` of a file; an empty value counts as not set.
-    pub(super) fn in_files(&self, name: &str) -> Option<ClientSetting> {
+    pub(super) fn in_files(&self, name: &'static str) -> Option<ConnectionSetting> {
         let option = self.files.get(name)?;
         let value = option.value.clone().filter(|value| !value.is_empty())?;
         let origin = format!(" (from {})", option.path.display());
-        Some(ClientSetting { name: name.to_owned(), value, origin })
+        Some(ConnectionSetting { name, value, origin })
     }
 
     /// The environment variable `name`, unless it is empty.
-    pub(super) fn in_environment(&self, name: &str) -> Option<ClientSetting> {
+    pub(super) fn in_environment(&self, name: &'static str) -> Option<ConnectionSetting> {
         let value = self.environment.var(name)?;
-        Some(ClientSetting { name: name.to_owned(), value, origin: " (from the environment)".to_owned() })
-    }
-
-    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
-        self.get(name).map(|setting| setting.value.into())
+        Some(ConnectionSetting { name, value, origin: " (from the environment)".to_owned() })
     }
 
     /// Whether a file switches `name` on or off, in any spelling that the client accepts.

@@ -6,9 +6,10 @@ use std::time::Duration;
 use dyno_engine::Secret;
 
 /// The network protocol of the listener.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OracleNetProtocol {
     /// TCP without encryption, on port 1521 by default.
+    #[default]
     Tcp,
     /// TCP inside TLS, on port 2484 by default.
     Tcps,

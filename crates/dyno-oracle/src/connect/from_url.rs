@@ -1,6 +1,7 @@
 //! Fills a [`OracleConnectConfig`] from the URL's parts and parameters, then from the environment (`TWO_TASK`,
 //! `TNS_ADMIN`, `DYNO_WALLET_PASSWORD`).
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
@@ -8,8 +9,8 @@ use dyno_plan::TargetUrl;
 use super::client_settings::{located, without_effect};
 use super::config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
 use dyno_engine::net::Environment;
-use dyno_engine::net::url::{check_names, path, whole, wrong};
-use dyno_engine::{OpenOptions, Secret, TargetError};
+use dyno_engine::net::parameters::{UrlParameter, read_url, wrong};
+use dyno_engine::{OpenOptions, Secret, TargetError, parameters};
 
 /// The listener's registered ports: without and with TLS.
 const PORT: u16 = 1521;
@@ -22,20 +23,37 @@ const SESSION_CALL_TIMEOUT: Duration = Duration::from_secs(3_600);
 /// The variable that contains the password of the wallet's private key.
 const WALLET_PASSWORD: &str = "DYNO_WALLET_PASSWORD";
 
+/// The values of the URL parameters.
+#[derive(Default)]
+struct OracleParameters {
+    protocol: OracleNetProtocol,
+    server: Option<&'static str>,
+    instance: Option<String>,
+    sid: Option<String>,
+    sdu: Option<u32>,
+    wallet: Option<PathBuf>,
+    tns_admin: Option<PathBuf>,
+    connect_timeout: Option<Duration>,
+    /// 0 for no limit.
+    call_timeout: Option<Duration>,
+    tablespace: Option<String>,
+    index_nologging: bool,
+}
+
 /// The URL parameters that Dyno accepts.
-const PARAMETERS: [&str; 11] = [
-    "protocol",
-    "server",
-    "instance",
-    "sid",
-    "sdu",
-    "wallet",
-    "tns-admin",
-    "connect-timeout",
-    "call-timeout",
-    "tablespace",
-    "index-logging",
-];
+const PARAMETERS: &[UrlParameter<OracleParameters>] = parameters! { values: OracleParameters, setting;
+    "protocol", "tcp or tcps", protocol = OracleNetProtocol::from_name(&setting.value);
+    "server", "dedicated, shared or pooled", server = setting.choice(&["dedicated", "shared", "pooled"]);
+    "instance", PLAIN, instance = plain(&setting.value).map(str::to_owned);
+    "sid", PLAIN, sid = plain(&setting.value).map(str::to_owned);
+    "sdu", "512 to 2097152 bytes", sdu = setting.number(512..=2_097_152);
+    "wallet", "a folder", wallet = Some(setting.path());
+    "tns-admin", "a folder", tns_admin = Some(setting.path());
+    "connect-timeout", "whole seconds, from 1", connect_timeout = setting.seconds(1..=86_400);
+    "call-timeout", "whole seconds, or 0 for no limit", call_timeout = setting.seconds(0..=86_400);
+    "tablespace", "a name of letters, digits, _, $ and #, a letter first", tablespace = tablespace(&setting.value);
+    "index-logging", "on or off", index_nologging = setting.choice(&["on", "off"]).map(|word| word == "off");
+};
 
 /// Parameters that describe a listener; an alias includes them already.
 const OF_LISTENER: [&str; 5] = ["protocol", "server", "instance", "sid", "sdu"];
@@ -62,92 +80,77 @@ impl OracleConnectConfig {
         options: &OpenOptions,
         environment: Environment,
     ) -> Result<Self, TargetError> {
-        check_names(url, &PARAMETERS)?;
+        let mut parameters = OracleParameters::default();
+        read_url(url, PARAMETERS, &mut parameters)?;
         let url = &located(url, environment)?;
         let user = url.user.clone().ok_or_else(|| {
             TargetError::unsupported("the URL names no user")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS of tnsnames.ora")
         })?;
         let endpoint = match &url.host {
-            Some(host) => listener(url, host)?,
+            Some(host) => listener(url, host, &parameters)?,
             None => alias(url)?,
         };
-        let seconds = |name| whole(url, name, "whole seconds, from 1", 1..=86_400);
-        let call_timeout = whole(url, "call-timeout", "whole seconds, or 0 for no limit", 0..=86_400)?
-            .map(|seconds| Some(Duration::from_secs(seconds.into())).filter(|limit| !limit.is_zero()));
-        let tablespace = url.param("tablespace").map(tablespace).transpose()?;
-        let index_nologging = match url.param("index-logging") {
-            None | Some("on") => false,
-            Some("off") => true,
-            Some(other) => return Err(wrong("index-logging", other, "on or off")),
-        };
+        let call_timeout = parameters.call_timeout.map(|limit| Some(limit).filter(|limit| !limit.is_zero()));
         Ok(Self {
             endpoint,
-            one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
+            one_instance: parameters.instance.is_some() || parameters.sid.is_some(),
             user,
             password: options.password.clone(),
-            without_effect: without_effect(path(url, "tns-admin").as_ref(), environment),
-            tns_admin: path(url, "tns-admin"),
-            wallet: path(url, "wallet"),
+            without_effect: without_effect(parameters.tns_admin.as_ref(), environment),
+            tns_admin: parameters.tns_admin,
+            wallet: parameters.wallet,
             wallet_password: environment.var(WALLET_PASSWORD).map(Secret::new),
-            sdu: whole(url, "sdu", "512 to 2097152 bytes", 512..=2_097_152)?,
-            connect_timeout: seconds("connect-timeout")?
-                .map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
+            sdu: parameters.sdu,
+            connect_timeout: parameters.connect_timeout.unwrap_or(options.connect_timeout),
             call_timeout: call_timeout.flatten(),
             session_call_timeout: call_timeout.unwrap_or(Some(SESSION_CALL_TIMEOUT)),
-            tablespace,
-            index_nologging,
+            tablespace: parameters.tablespace,
+            index_nologging: parameters.index_nologging,
         })
     }
 }
 
 /// The name of a tablespace in a form that is safe in a statement.
-fn tablespace(name: &str) -> Result<String, TargetError> {
+fn tablespace(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
-    let plain = upper.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$#".contains(&b));
-    if plain && upper.len() <= 128 && upper.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return Ok(upper);
-    }
-    Err(wrong("tablespace", name, "a name of letters, digits, _, $ and #, a letter first"))
+    let is_plain = upper.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$#".contains(&b));
+    let is_name = is_plain && upper.len() <= 128 && upper.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_name.then_some(upper)
 }
 
-/// Checks a value for a descriptor: it must not end the descriptor or add to it.
-fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
+/// The characters of values in a descriptor.
+const PLAIN: &str = "letters, digits and any of _ - . $ # :";
+
+/// A value for a descriptor, which it must not end or add to.
+fn plain(value: &str) -> Option<&str> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.$#:/%".contains(c);
-    if !value.is_empty() && value.chars().all(is_plain) {
-        return Ok(value);
-    }
-    Err(wrong(name, value, "letters, digits and any of _ - . $ # :"))
+    (!value.is_empty() && value.chars().all(is_plain)).then_some(value)
+}
+
+/// As [`plain`], for the part `name` of a URL.
+fn plain_part<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
+    plain(value).ok_or_else(|| wrong(name, value, PLAIN))
 }
 
 /// The listener at the URL's host and port, and the connect data for it.
-fn listener(url: &TargetUrl, host: &str) -> Result<Endpoint, TargetError> {
-    let protocol = match url.param("protocol") {
-        None => OracleNetProtocol::Tcp,
-        Some(name) => {
-            OracleNetProtocol::from_name(name).ok_or_else(|| wrong("protocol", name, "tcp or tcps"))?
-        }
-    };
-    let wanted = match (url.param("sid"), url.path.as_str()) {
+fn listener(url: &TargetUrl, host: &str, parameters: &OracleParameters) -> Result<Endpoint, TargetError> {
+    let protocol = parameters.protocol;
+    let wanted = match (&parameters.sid, url.path.as_str()) {
         (None, "") => {
             return Err(TargetError::unsupported("the URL names no service")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, as `lsnrctl status` lists services"));
         }
-        (None, service) => format!("(SERVICE_NAME={})", plain("the service", service)?),
-        (Some(sid), "") => format!("(SID={})", plain("sid", sid)?),
+        (None, service) => format!("(SERVICE_NAME={})", plain_part("the service", service)?),
+        (Some(sid), "") => format!("(SID={sid})"),
         (Some(sid), _) => return Err(wrong("sid", sid, "either /SERVICE or ?sid=SID, not both")),
     };
-    let instance = match url.param("instance") {
-        Some(name) => format!("(INSTANCE_NAME={})", plain("instance", name)?),
-        None => String::new(),
-    };
-    let server = match url.param("server") {
-        Some(word @ ("dedicated" | "shared" | "pooled")) => format!("(SERVER={word})"),
-        Some(other) => return Err(wrong("server", other, "dedicated, shared or pooled")),
-        None => String::new(),
-    };
+    let part =
+        |name: &str, value: Option<&str>| value.map_or(String::new(), |value| format!("({name}={value})"));
+    let instance = part("INSTANCE_NAME", parameters.instance.as_deref());
+    let server = part("SERVER", parameters.server);
     Ok(Endpoint::Listener {
-        host: plain("the host", host)?.to_owned(),
+        host: plain_part("the host", host)?.to_owned(),
         port: url.port.unwrap_or(if protocol == OracleNetProtocol::Tcps { PORT_TLS } else { PORT }),
         protocol,
         connect_data: format!("{wanted}{instance}{server}"),
@@ -164,14 +167,13 @@ fn alias(url: &TargetUrl) -> Result<Endpoint, TargetError> {
         return Err(TargetError::unsupported(format!("{name} requires a host, but the URL has an alias"))
             .hint("write it into the alias in tnsnames.ora, or give HOST:PORT"));
     }
-    Ok(Endpoint::Alias(plain("the alias", &url.path)?.to_owned()))
+    Ok(Endpoint::Alias(plain_part("the alias", &url.path)?.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use dyno_engine::TargetErrorKind;
-    use std::path::PathBuf;
 
     fn read(url: &str) -> Result<OracleConnectConfig, TargetError> {
         fn nothing(_: &str) -> Option<String> {
@@ -256,7 +258,11 @@ mod tests {
             ("oracle://me@db1/", "no service", "/SERVICE"),
             ("oracle://me@/", "neither a host", "ALIAS"),
             ("oracle://me@/X?server=shared", "server requires a host", "tnsnames.ora"),
-            ("oracle://me@db1/b?colour=red", "colour", "tablespace"),
+            (
+                "oracle://me@db1/b?tabelspace=x",
+                "tabelspace",
+                "did you mean tablespace? known parameters: protocol",
+            ),
             ("oracle://me@db1/b?sid=x", "sid", "not both"),
             ("oracle://me@db1/b?protocol=udp", "udp", "tcps"),
             ("oracle://me@db1/b?sdu=1", "sdu", "512"),

@@ -44,6 +44,11 @@ pub enum ChannelBinding {
     Require,
 }
 
+dyno_plan::names! {
+    /// The value in libpq: `prefer`.
+    ChannelBinding { Disable = "disable", Prefer = "prefer", Require = "require" }
+}
+
 /// Everything needed to open connections to one server. It is cheap to clone and never shows a password.
 #[derive(Debug, Clone)]
 pub struct PostgresConnectConfig {

@@ -1,17 +1,18 @@
 //! Fills a [`PostgresConnectConfig`] from the URL, then the service, then libpq's variables, then its defaults.
 
 use std::path::Path;
-use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::PostgresConnectConfig;
+use super::config::{ChannelBinding, PostgresConnectConfig};
+use super::require_auth::RequireAuth;
 use super::secure;
 use super::session_attrs::SessionAttrs;
 use super::settings::LibpqSettings;
+use dyno_engine::net::parameters::{ConnectionSetting, UrlParameter, read};
 use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::{self, Address, Environment};
-use dyno_engine::{OpenOptions, TargetError};
+use dyno_engine::{OpenOptions, TargetError, parameters};
 
 /// PostgreSQL's registered port at IANA.
 const PORT: u16 = 5432;
@@ -71,9 +72,7 @@ impl PostgresConnectConfig {
         let database = path.or_else(|| settings.text("dbname")).unwrap_or_else(|| user.clone());
         let (ssl_mode, ssl_root_cert) = secure::mode(&settings)?;
         let (ssl_cert, ssl_key) = secure::client_certificate(&settings)?;
-        let timeout = settings.number("connect_timeout")?.filter(|&seconds| seconds > 0);
-        let positive = |name| settings.number(name).map(|number| number.filter(|&n| n > 0));
-        Ok(Self {
+        let mut config = Self {
             addresses: addresses(url, &settings, port)?,
             port,
             user,
@@ -85,22 +84,41 @@ impl PostgresConnectConfig {
             ssl_cert,
             ssl_key,
             tls_offer: secure::offer(&settings)?,
-            channel_binding: secure::channel_binding(&settings)?,
-            require_auth: secure::require_auth(&settings)?,
-            target_session_attrs: session_attrs(&settings)?,
+            channel_binding: ChannelBinding::Prefer,
+            require_auth: None,
+            target_session_attrs: SessionAttrs::Any,
             application_name: settings.text("application_name"),
             options: settings.text("options"),
             session_settings: settings.of_session(),
-            connect_timeout: timeout.map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
-            keepalive: Keepalive {
-                enabled: settings.number("keepalives")? != Some(0),
-                idle_s: positive("keepalives_idle")?.or(Keepalive::FREQUENT.idle_s),
-                interval_s: positive("keepalives_interval")?.or(Keepalive::FREQUENT.interval_s),
-                count: positive("keepalives_count")?,
-                unacknowledged_ms: positive("tcp_user_timeout")?,
-            },
-        })
+            connect_timeout: options.connect_timeout,
+            keepalive: Keepalive::FREQUENT,
+        };
+        read(PARAMETERS, &mut config, |name| settings.get(name))?;
+        Ok(config)
     }
+}
+
+/// Parameters that each determine one field; the others are read together.
+const PARAMETERS: &[UrlParameter<PostgresConnectConfig>] = parameters! { config: PostgresConnectConfig, setting;
+    "channel_binding", "disable, prefer or require", channel_binding = ChannelBinding::from_name(&setting.value);
+    "require_auth", METHODS, require_auth = RequireAuth::parse(&setting.value);
+    "target_session_attrs", SERVERS, target_session_attrs = SessionAttrs::from_name(&setting.value);
+    "connect_timeout", NUMBER, connect_timeout = setting.seconds(0..=u32::MAX).map(|limit| if limit.is_zero() { config.connect_timeout } else { limit });
+    "keepalives", NUMBER, keepalive.enabled = positive(setting, None).map(|number| number.is_some());
+    "keepalives_idle", NUMBER, keepalive.idle_s = positive(setting, config.keepalive.idle_s);
+    "keepalives_interval", NUMBER, keepalive.interval_s = positive(setting, config.keepalive.interval_s);
+    "keepalives_count", NUMBER, keepalive.count = positive(setting, None);
+    "tcp_user_timeout", NUMBER, keepalive.unacknowledged_ms = positive(setting, None);
+};
+
+const METHODS: &str = "password, md5, scram-sha-256, none, gss, sspi or oauth, several separated by commas, or \
+    with ! before each";
+const SERVERS: &str = "any, read-write, read-only, primary, standby or prefer-standby";
+const NUMBER: &str = "a whole number";
+
+/// The number that is set; 0 stands for the `default`.
+fn positive(setting: &ConnectionSetting, default: Option<u32>) -> Option<Option<u32>> {
+    setting.number(0..=u32::MAX).map(|number| Some(number).filter(|&number| number > 0).or(default))
 }
 
 /// An address as in URLs: a socket is written as its directory.
@@ -142,15 +160,6 @@ fn addresses(url: &TargetUrl, settings: &LibpqSettings<'_>, port: u16) -> Result
 /// The path of the socket in `dir` for a server with this port.
 fn socket(dir: &str, port: u16) -> Address {
     Address::Unix(Path::new(dir).join(format!(".s.PGSQL.{port}")))
-}
-
-fn session_attrs(settings: &LibpqSettings<'_>) -> Result<SessionAttrs, TargetError> {
-    match settings.get("target_session_attrs") {
-        None => Ok(SessionAttrs::Any),
-        Some(setting) => SessionAttrs::from_name(&setting.value).ok_or_else(|| {
-            setting.invalid_value("any, read-write, read-only, primary, standby or prefer-standby")
-        }),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Tests where the settings of a connection come from.
 
+use std::time::Duration;
+
 use super::*;
 use crate::connect::PostgresSslMode;
 use dyno_engine::{Secret, TargetErrorKind};

@@ -1,6 +1,7 @@
 //! Lists libpq's connection parameters and environment variables, and how Dyno handles each.
 
 use dyno_engine::TargetError;
+use dyno_engine::net::parameters::ConnectionSetting;
 
 /// One connection parameter of libpq.
 #[derive(Debug, Clone, Copy)]
@@ -114,60 +115,24 @@ pub(super) fn named(name: &str) -> Option<&'static LibpqParameter> {
     PARAMETERS.iter().find(|parameter| parameter.name == name)
 }
 
-/// The place where a value is set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ParameterOrigin {
-    /// The URL of the target.
-    Url,
-    /// This service of this file.
-    Service(String),
-    /// The environment variable of this name.
-    Variable(&'static str),
-}
-
-/// The value of a parameter and its origin.
-#[derive(Debug, Clone)]
-pub(super) struct LibpqSetting {
-    pub(super) name: &'static str,
-    pub(super) value: String,
-    pub(super) origin: ParameterOrigin,
-}
-
-impl LibpqSetting {
-    /// The error for an invalid value; `allowed` lists the valid ones.
-    pub(super) fn invalid_value(&self, allowed: &str) -> TargetError {
-        let Self { name, value, .. } = self;
-        TargetError::unsupported(format!("{name} {value:?} cannot be used{}", self.origin_words()))
-            .hint(format!("write {allowed}"))
-    }
-
-    /// Returns an error if Dyno does not support the value.
-    pub(super) fn check(&self, rule: ParameterRule) -> Result<(), TargetError> {
-        match rule {
-            ParameterRule::Read | ParameterRule::NoEffect => Ok(()),
-            ParameterRule::Only(values)
-                if values.iter().any(|value| value.eq_ignore_ascii_case(&self.value)) =>
-            {
-                Ok(())
-            }
-            ParameterRule::Only(values) => Err(self.invalid_value(&match self.name {
-                "gssencmode" => "prefer or disable: Dyno encrypts by TLS, as sslmode says".to_owned(),
-                "client_encoding" => "UTF8, or leave it out".to_owned(),
-                _ => format!("{}, or leave it out", dyno_plan::engine::or(values)),
-            })),
-            ParameterRule::Refused(way_out) => {
-                let origin = self.origin_words();
-                let message = format!("{} is set{origin}, which Dyno does not support", self.name);
-                Err(TargetError::unsupported(message).hint(way_out))
-            }
+/// Returns an error if Dyno does not support the value.
+pub(super) fn check(setting: &ConnectionSetting, rule: ParameterRule) -> Result<(), TargetError> {
+    match rule {
+        ParameterRule::Read | ParameterRule::NoEffect => Ok(()),
+        ParameterRule::Only(values)
+            if values.iter().any(|value| value.eq_ignore_ascii_case(&setting.value)) =>
+        {
+            Ok(())
         }
-    }
-
-    fn origin_words(&self) -> String {
-        match &self.origin {
-            ParameterOrigin::Url => String::new(),
-            ParameterOrigin::Service(service) => format!(" (from {service})"),
-            ParameterOrigin::Variable(variable) => format!(" (from the environment variable {variable})"),
+        ParameterRule::Only(values) => Err(setting.invalid_value(&match setting.name {
+            "gssencmode" => "prefer or disable: Dyno encrypts by TLS, as sslmode says".to_owned(),
+            "client_encoding" => "UTF8, or leave it out".to_owned(),
+            _ => format!("{}, or leave it out", dyno_plan::engine::or(values)),
+        })),
+        ParameterRule::Refused(way_out) => {
+            let ConnectionSetting { name, origin, .. } = setting;
+            let message = format!("{name} is set{origin}, which Dyno does not support");
+            Err(TargetError::unsupported(message).hint(way_out))
         }
     }
 }

@@ -1,9 +1,8 @@
-//! Reads the settings for TLS and authentication.
+//! Reads the settings for TLS.
 
 use std::path::PathBuf;
 
-use super::config::{ChannelBinding, PostgresSslMode};
-use super::require_auth::RequireAuth;
+use super::config::PostgresSslMode;
 use super::settings::LibpqSettings;
 use dyno_engine::TargetError;
 use dyno_engine::net::tls::TlsOffer;
@@ -77,24 +76,4 @@ pub(super) fn offer(settings: &LibpqSettings<'_>) -> Result<TlsOffer, TargetErro
         },
     };
     Ok(TlsOffer { tls12: lowest <= 2, tls13: highest == 3, server_name })
-}
-
-pub(super) fn channel_binding(settings: &LibpqSettings<'_>) -> Result<ChannelBinding, TargetError> {
-    let Some(setting) = settings.get("channel_binding") else { return Ok(ChannelBinding::Prefer) };
-    match setting.value.as_str() {
-        "prefer" => Ok(ChannelBinding::Prefer),
-        "disable" => Ok(ChannelBinding::Disable),
-        "require" => Ok(ChannelBinding::Require),
-        _ => Err(setting.invalid_value("disable, prefer or require")),
-    }
-}
-
-/// The authentication methods that the user accepts; `None` if all are.
-pub(super) fn require_auth(settings: &LibpqSettings<'_>) -> Result<Option<RequireAuth>, TargetError> {
-    let words = "password, md5, scram-sha-256, none, gss, sspi or oauth, several separated by commas, or with ! \
-        before each";
-    settings
-        .get("require_auth")
-        .map(|setting| RequireAuth::parse(&setting.value).ok_or_else(|| setting.invalid_value(words)))
-        .transpose()
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use dyno_plan::TargetUrl;
 
-use super::parameters::{self, LibpqParameter, LibpqSetting, ParameterOrigin, ParameterRule};
+use super::parameters::{self, LibpqParameter, ParameterRule};
 use super::service::{self, Service};
 use dyno_engine::net::Environment;
-use dyno_engine::net::url::check_names;
+use dyno_engine::net::parameters::{ConnectionSetting, check_names};
 use dyno_engine::{Secret, TargetError};
 
 /// The parameters of one target.
@@ -23,8 +23,7 @@ impl<'a> LibpqSettings<'a> {
     /// # Errors
     /// A parameter of the URL is unknown, the service cannot be read, or a value is not supported.
     pub(super) fn read(url: &'a TargetUrl, environment: Environment) -> Result<Self, TargetError> {
-        let names: Vec<&str> = parameters::PARAMETERS.iter().map(|parameter| parameter.name).collect();
-        check_names(url, &names)?;
+        check_names(url, parameters::PARAMETERS.iter().map(|parameter| parameter.name))?;
         let mut settings = Self { url, service: None, environment };
         if let Some(name) = settings.text("service") {
             let file = settings.path("servicefile");
@@ -34,29 +33,29 @@ impl<'a> LibpqSettings<'a> {
             if !matches!(parameter.rule, ParameterRule::Read)
                 && let Some(setting) = settings.of(parameter)
             {
-                setting.check(parameter.rule)?;
+                parameters::check(&setting, parameter.rule)?;
             }
         }
         Ok(settings)
     }
 
-    fn of(&self, parameter: &'static LibpqParameter) -> Option<LibpqSetting> {
+    fn of(&self, parameter: &'static LibpqParameter) -> Option<ConnectionSetting> {
         let LibpqParameter { name, variable, .. } = *parameter;
-        let setting = |value: &str, origin| LibpqSetting { name, value: value.to_owned(), origin };
-        if let Some(value) = self.url.param(name).filter(|value| !value.is_empty()) {
-            return Some(setting(value, ParameterOrigin::Url));
+        if let Some(setting) = ConnectionSetting::of_url(self.url, name) {
+            return Some(setting);
         }
+        let setting = |value: &str, origin| Some(ConnectionSetting { name, value: value.to_owned(), origin });
         if let Some(service) = &self.service
             && let Some(value) = service.value(name).filter(|value| !value.is_empty())
         {
-            return Some(setting(value, ParameterOrigin::Service(service.label.clone())));
+            return setting(value, format!(" (from {})", service.label));
         }
         let value = (!variable.is_empty()).then(|| self.environment.var(variable))??;
-        Some(setting(&value, ParameterOrigin::Variable(variable)))
+        setting(&value, format!(" (from the environment variable {variable})"))
     }
 
     /// The parameter `name`; absent if it is not set or empty.
-    pub(super) fn get(&self, name: &str) -> Option<LibpqSetting> {
+    pub(super) fn get(&self, name: &str) -> Option<ConnectionSetting> {
         self.of(parameters::named(name).expect("`from_url` reads parameters of the table"))
     }
 
@@ -66,12 +65,6 @@ impl<'a> LibpqSettings<'a> {
 
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
-    }
-
-    /// The parameter `name` as an integer.
-    pub(super) fn number(&self, name: &str) -> Result<Option<u32>, TargetError> {
-        let Some(setting) = self.get(name) else { return Ok(None) };
-        setting.value.trim().parse().map(Some).map_err(|_| setting.invalid_value("a whole number"))
     }
 
     /// The password from the service, otherwise from the environment.
