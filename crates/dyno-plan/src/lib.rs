@@ -14,6 +14,7 @@ mod escape;
 pub mod hosts;
 pub mod keys;
 pub mod lines;
+pub mod located;
 mod mix;
 mod names;
 pub mod phases;
@@ -34,6 +35,7 @@ pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use hosts::{HostError, HostRole, HostScheme, HostSpec, HostUrl};
+pub use located::LocatedToml;
 pub use mix::mix;
 pub use phases::{RateCurve, RatePhase, Stage};
 pub use plan::{

@@ -17,9 +17,6 @@ pub enum ServeError {
     /// Another server uses the same state folder.
     #[error("another dyno serve uses the state folder {}", path.display())]
     Taken { path: PathBuf },
-    /// The file with the list of targets is invalid.
-    #[error("{}: {detail}", path.display())]
-    Targets { path: PathBuf, detail: String },
     /// A named token cannot be added or removed.
     #[error("token {name:?}: {problem}")]
     Token { name: String, problem: String },
@@ -40,7 +37,6 @@ impl ServeError {
         match self {
             Self::Listen { .. } => "another program may use it: name a free one with --listen ADDRESS:PORT",
             Self::Taken { .. } => "use that server, or name another folder with --state DIR",
-            Self::Targets { .. } => "docs/guides/serve.md has an example",
             Self::Token { .. } => {
                 "`dyno serve --add-token NAME=ROLE` adds one, `--remove-token NAME` removes it"
             }

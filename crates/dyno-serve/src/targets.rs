@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dyno_plan::{Engines, TargetUrl};
+use dyno_plan::{Engines, LocatedToml, PlanError, PlanErrors, PlanFile, TargetUrl};
 use serde::Deserialize;
 
-use crate::error::ServeError;
 use crate::listed_host::ListedHost;
+
+/// How the file is written.
+const HINT: &str = "docs/guides/serve.md has an example";
 
 /// A database that jobs may measure.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
@@ -48,33 +50,36 @@ impl ServeTargetList {
     ///
     /// # Errors
     /// The file cannot be read, is not such a list, or contains a URL that plans do not accept.
-    pub fn read(path: &Path, engines: Engines) -> Result<Self, ServeError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ServeError::file(path, &error))?;
-        Self::of_text(path, &text, engines)
+    pub fn read(path: &Path, engines: Engines) -> Result<Self, PlanErrors> {
+        let file = PlanFile::open_input(path, "list of targets", HINT)?;
+        Ok(Self::of_text(&file.name, &file.text, engines)?)
     }
 
-    fn of_text(path: &Path, text: &str, engines: Engines) -> Result<Self, ServeError> {
-        let wrong = |detail: String| ServeError::Targets { path: path.to_owned(), detail };
-        // The parser's message quotes the line, which must not reveal a password written there by mistake.
-        let file: File = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            wrong(format!("line {line}: {}", error.message()))
-        })?;
-        if file.targets.keys().chain(file.hosts.keys()).any(|name| !is_plain_name(name)) {
-            let rule = "a name of a target or host is 1 to 60 letters, digits, `_`, `-` and `.`";
-            return Err(wrong(rule.into()));
+    fn of_text(name: &str, text: &str, engines: Engines) -> Result<Self, PlanError> {
+        let toml = LocatedToml::parse(name, text, HINT)?;
+        let file: File = toml.read()?;
+        let named = file.targets.keys().map(|name| ("targets", name));
+        for (section, name) in named.chain(file.hosts.keys().map(|name| ("hosts", name))) {
+            if !is_plain_name(name) {
+                let rule = "a name of a target or host is 1 to 60 letters, digits, `_`, `-` and `.`";
+                return Err(toml.error(&[section, name], rule, ""));
+            }
         }
         for (name, host) in &file.hosts {
-            host.spec().map_err(|problem| wrong(format!("hosts.{name}: {problem}")))?;
+            host.spec().map_err(|problem| toml.error(&["hosts", name], problem, HINT))?;
         }
         for (name, target) in &file.targets {
             TargetUrl::read(&target.url, engines).map_err(|_| {
-                wrong(format!("targets.{name}: url is not a database URL, or contains a password"))
+                let problem = "not a database URL, or it contains a password";
+                toml.error(
+                    &["targets", name, "url"],
+                    problem,
+                    "write the password in password_env or password_file",
+                )
             })?;
             if target.password_env.is_some() && target.password_file.is_some() {
-                return Err(wrong(format!(
-                    "targets.{name}: password_env and password_file exclude each other"
-                )));
+                let problem = "password_env and password_file exclude each other";
+                return Err(toml.error(&["targets", name, "password_env"], problem, "keep one of them"));
             }
         }
         Ok(Self { named: file.targets, hosts: file.hosts })
@@ -135,8 +140,8 @@ impl NamedTarget {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<ServeTargetList, ServeError> {
-        ServeTargetList::of_text(Path::new("targets.toml"), text, crate::state::fixture::ENGINES)
+    fn read(text: &str) -> Result<ServeTargetList, PlanError> {
+        ServeTargetList::of_text("targets.toml", text, crate::state::fixture::ENGINES)
     }
 
     #[test]
@@ -159,18 +164,30 @@ mod tests {
 
     #[test]
     fn target_file_errors_do_not_contain_passwords() {
-        for text in [
-            "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"",
-            "[targets.a]\nurl = \"nodb://me:geheim@h/d\"",
-            "[targets.a]\nurl = \"sqlite:x\"\npassword_env = \"geheim\"\npassword_file = \"f\"",
-            "[targets.\"<b>\"]\nurl = \"geheim\"",
-            "[targets.a\ngeheim",
-            "[hosts.a]\nurl = \"geheim\"",
-            "[hosts.a]\nurl = \"ssh://h\"\npassword_env = \"geheim\"",
-            "[hosts.\"a b\"]\nurl = \"ssh://h\"",
+        for (text, place) in [
+            (
+                "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"",
+                "3:1: targets.a.password: unknown key; ",
+            ),
+            ("[targets.a]\nurl = \"nodb://me:geheim@h/d\"", "2:7: targets.a.url: not a database URL"),
+            (
+                "[targets.a]\nurl = \"sqlite:x\"\npassword_env = \"geheim\"\npassword_file = \"f\"",
+                "3:16: targets.a.password_env: password_env and password_file exclude",
+            ),
+            ("[targets.\"<b>\"]\nurl = \"geheim\"", "1:1: a name of a target"),
+            ("[targets.a\ngeheim", "1:11: not valid TOML: "),
+            (
+                "[targets.a]\nurl = \"sqlite:x\"\nvariant = [\"geheim\"]",
+                "3:11: targets.a.variant: not a text",
+            ),
+            ("[targets.a]\nabout = \"geheim\"", "1:1: targets.a.url: missing; docs/guides/serve.md"),
+            ("[hosts.a]\nurl = \"geheim\"", "1:1: hosts.a: "),
+            ("[hosts.a]\nurl = \"ssh://h\"\npassword_env = \"geheim\"", "1:1: hosts.a: "),
+            ("[hosts.\"a b\"]\nurl = \"ssh://h\"", "1:1: a name of a target"),
         ] {
             let error = read(text).unwrap_err().to_string();
-            assert!(error.starts_with("targets.toml: ") && !error.contains("geheim"), "{error}");
+            assert!(error.starts_with(&format!("targets.toml:{place}")), "{error}");
+            assert!(!error.contains("geheim"), "{error}");
         }
     }
 }

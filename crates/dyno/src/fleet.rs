@@ -7,7 +7,7 @@ use dyno_campaign::{Agents, Error};
 use dyno_drive::WorkerPoolFactory;
 use dyno_engine::Cancel;
 use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, GroupKey, NatsAgents, NatsFleet, Weights};
-use dyno_plan::Plan;
+use dyno_plan::{LocatedToml, Plan, PlanErrors, PlanFile};
 use dyno_record::private_file;
 use serde::Deserialize;
 
@@ -213,16 +213,33 @@ fn group_key(meeting: &Meeting) -> anyhow::Result<Option<GroupKey>> {
     }
 }
 
-fn read_auth(path: &Path) -> anyhow::Result<Auth> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| usage(format!("{shown} (--nats-auth) cannot be read: {error}"), ""))?;
-    // The invalid line may contain a secret, so the error does not show it.
-    toml::from_str(&text).map_err(|_| {
-        usage(
-            format!("{shown} (--nats-auth) has invalid content"),
-            "write lines such as token = \"…\", user = \"…\", password = \"…\", nkey = \"SU…\", ca = \
-                \"ca.pem\", certificate = \"…\", key = \"…\"",
-        )
-    })
+/// How the `--nats-auth` file is written.
+const AUTH_HINT: &str = "write lines such as token = \"…\", user = \"…\", password = \"…\", nkey = \"SU…\", ca = \"ca.pem\", \
+    certificate = \"…\", key = \"…\"";
+
+fn read_auth(path: &Path) -> Result<Auth, PlanErrors> {
+    let file = PlanFile::open_input(path, "file of --nats-auth", AUTH_HINT)?;
+    Ok(LocatedToml::parse(&file.name, &file.text, AUTH_HINT)?.read()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nats_auth_errors_have_a_place_and_hide_secrets() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("nats.toml");
+        for (text, place) in [
+            ("tokn = \"geheim\"\n", "1:1: tokn: unknown key; did you mean token?"),
+            ("user = \"me\"\npassword = [\"geheim\"]\n", "2:12: password: not a text"),
+            ("user = \"me\"\npassword = geheim\n", "2:12: not valid TOML: string values must be quoted"),
+            ("geheim", "1:7: not valid TOML: "),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = read_auth(&path).map(|_| ()).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{}:{place}", path.display())), "{error}");
+            assert!(!error.contains("geheim"), "{error}");
+        }
+    }
 }

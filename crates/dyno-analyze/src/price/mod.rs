@@ -46,22 +46,41 @@ pub struct PlatformPrice {
     pub kwh: f64,
 }
 
+/// An invalid entry of a price file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceFault {
+    /// The platform, from 0; `None` for the file as a whole.
+    pub platform: Option<usize>,
+    /// The key in the platform, or in the file.
+    pub key: &'static str,
+    /// The platform and the key, with what is allowed.
+    pub problem: String,
+}
+
 impl Prices {
-    /// The first invalid entry: its key and what is allowed; `None` if all are valid.
-    pub fn fault(&self) -> Option<String> {
+    /// The first invalid entry; `None` if all are valid.
+    pub fn fault(&self) -> Option<PriceFault> {
+        let whole = |key, problem| Some(PriceFault { platform: None, key, problem });
         if !(self.months.is_finite() && self.months > 0.0) {
-            return Some(format!("months = {}: write a number above 0, as 48", self.months));
+            return whole("months", format!("months = {}: write a number above 0, as 48", self.months));
         }
         if self.platform.is_empty() {
-            return Some("no platform has a price: write [[platform]] with a name and its price".to_owned());
+            let problem = "no platform has a price: write [[platform]] with a name and its price";
+            return whole("platform", problem.to_owned());
         }
         let twice = |at: usize| self.platform[..at].iter().any(|other| other.name == self.platform[at].name);
-        self.platform.iter().enumerate().find_map(|(at, price)| match price.name.as_str() {
-            "" => Some(format!("platform {}: name: write its name", at + 1)),
-            name if twice(at) => {
-                Some(format!("platform {}: name: another platform has the name {name}", at + 1))
-            }
-            name => Some(format!("platform {name}: {}", price.fault()?)),
+        self.platform.iter().enumerate().find_map(|(at, price)| {
+            let (key, problem) = match price.name.as_str() {
+                "" => ("name", format!("platform {}: name: write its name", at + 1)),
+                name if twice(at) => {
+                    ("name", format!("platform {}: name: another platform has the name {name}", at + 1))
+                }
+                name => {
+                    let (key, problem) = price.fault()?;
+                    (key, format!("platform {name}: {problem}"))
+                }
+            };
+            Some(PriceFault { platform: Some(at), key, problem })
         })
     }
 }
@@ -82,7 +101,7 @@ impl Prices {
 }
 
 impl PlatformPrice {
-    fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<(&'static str, String)> {
         let all = [
             ("purchase", self.purchase),
             ("per_month", self.per_month),
@@ -94,17 +113,19 @@ impl PlatformPrice {
         ];
         let wrong = all.iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0));
         if let Some((key, value)) = wrong {
-            return Some(format!("{key} = {value}: write an amount of 0 or more"));
+            return Some((key, format!("{key} = {value}: write an amount of 0 or more")));
         }
         let licence = self.licence_per_core + self.licence_per_core_per_month;
-        if licence > 0.0 && self.cores == 0.0 {
-            return Some("licence_per_core needs the number of cores: write cores = 16".to_owned());
-        }
-        if (self.watts > 0.0) != (self.kwh > 0.0) {
-            return Some("watts: energy needs both watts and kwh".to_owned());
-        }
-        (self.monthly_cost(1.0) == 0.0)
-            .then(|| "purchase: the platform costs nothing: write purchase or per_month".to_owned())
+        let (key, problem) = if licence > 0.0 && self.cores == 0.0 {
+            ("licence_per_core", "licence_per_core needs the number of cores: write cores = 16")
+        } else if (self.watts > 0.0) != (self.kwh > 0.0) {
+            ("watts", "watts: energy needs both watts and kwh")
+        } else if self.monthly_cost(1.0) == 0.0 {
+            ("purchase", "purchase: the platform costs nothing: write purchase or per_month")
+        } else {
+            return None;
+        };
+        Some((key, problem.to_owned()))
     }
 
     /// The parts of the monthly price, with purchases written off over this many months.

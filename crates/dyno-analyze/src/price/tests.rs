@@ -62,7 +62,7 @@ fn invalid_prices_are_reported_by_their_key() {
     let with = |change: fn(&mut Prices)| {
         let mut prices = prices();
         change(&mut prices);
-        prices.fault()
+        prices.fault().map(|fault| fault.problem)
     };
     assert_eq!(with(|_| ()), None);
     assert!(with(|prices| prices.months = 0.0).unwrap().starts_with("months = 0"));
@@ -70,7 +70,7 @@ fn invalid_prices_are_reported_by_their_key() {
     let price_fault = |change: fn(&mut PlatformPrice)| {
         let mut prices = prices();
         change(&mut prices.platform[0]);
-        prices.fault().unwrap_or_default()
+        prices.fault().map(|fault| fault.problem).unwrap_or_default()
     };
     assert!(price_fault(|price| price.purchase = -1.0).starts_with("platform flash: purchase = -1"));
     assert!(price_fault(|price| price.purchase = f64::NAN).starts_with("platform flash: purchase"));

@@ -12,6 +12,7 @@ use super::unknown::refuse_key;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
 use crate::keys::{self, RawValue, SECTIONS};
 use crate::lines::SourceLines;
+use crate::located::{SyntaxSlip, syntax_error};
 
 /// A file's text with the places of its lines.
 struct PlanFileText<'a> {
@@ -64,9 +65,13 @@ pub(super) fn read(draft: &mut PlanDraft, file: &PlanFile, foreign_tables: &[&st
         let at = error.span().map_or(0, |span| span.start);
         // One error per line: later ones are consequences of the first.
         if text.broken.insert(text.lines.line(at)) {
-            draft.push(syntax(text.place(at), error.message()));
+            draft.push(syntax_error(
+                &text.lines,
+                error,
+                "write [SECTION] and KEY = VALUE lines, as `dyno init` does",
+            ));
         }
-        text.names_hold &= classify_syntax_error(error.message()) != SyntaxSlip::Other;
+        text.names_hold &= SyntaxSlip::of(error.message()) != SyntaxSlip::Other;
     }
     for (name, value) in
         table.get_ref().iter().filter(|(name, _)| !foreign_tables.contains(&name.get_ref().as_ref()))
@@ -74,36 +79,6 @@ pub(super) fn read(draft: &mut PlanDraft, file: &PlanFile, foreign_tables: &[&st
         read_top(draft, &text, name, value);
     }
     errors.is_empty()
-}
-
-/// Kinds of syntax errors with different hints.
-#[derive(PartialEq)]
-enum SyntaxSlip {
-    /// A text without quotation marks, such as `80M`.
-    Unquoted,
-    /// A key or section that occurs twice.
-    Twice,
-    /// Any other error of syntax.
-    Other,
-}
-
-fn classify_syntax_error(message: &str) -> SyntaxSlip {
-    match message {
-        message if message.contains("must be quoted") => SyntaxSlip::Unquoted,
-        message if message.contains("duplicate key") => SyntaxSlip::Twice,
-        _ => SyntaxSlip::Other,
-    }
-}
-
-/// A syntax error in the parser's words, without the source line, which may contain a password.
-fn syntax(origin: Origin, message: &str) -> PlanError {
-    let hint = match classify_syntax_error(message) {
-        SyntaxSlip::Unquoted => "write texts, sizes, durations and rates in \"quotes\"",
-        SyntaxSlip::Twice => "keep one of them",
-        SyntaxSlip::Other => "write [SECTION] and KEY = VALUE lines, as `dyno init` does",
-    };
-    let problem = format!("not valid TOML: {}", message.lines().collect::<Vec<_>>().join(", "));
-    PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint: hint.into() }
 }
 
 type Name<'i> = Spanned<std::borrow::Cow<'i, str>>;

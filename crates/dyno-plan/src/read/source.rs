@@ -87,6 +87,14 @@ impl PlanFile {
         )
     }
 
+    /// Reads another file of the user at `path`, at most [`FILE_BYTES_MAX`]; `what` names its kind in errors.
+    ///
+    /// # Errors
+    /// It cannot be opened, is too large, or is not UTF-8: then `hint` says what to do.
+    pub fn open_input(path: &Path, what: &'static str, hint: &'static str) -> Result<Self, PlanErrors> {
+        Self::open_as(path, &FileWords { what, missing: hint, unreadable: hint, size: hint })
+    }
+
     /// Reads a CSV file of times and rates at `path`, at most [`FILE_BYTES_MAX`].
     ///
     /// # Errors

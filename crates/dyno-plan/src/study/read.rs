@@ -11,7 +11,7 @@ use super::{
     DataReset, Need, REPEATS_MIN, ReversibleCommands, StudyOrder, StudyPlan, StudyTask, TABLES, Variant,
 };
 use crate::error::{PlanError, PlanErrorKind, PlanErrors};
-use crate::lines::SourceLines;
+use crate::located::LocatedToml;
 use crate::read::{PlanFile, PlanSource};
 use crate::{keys, similar, units};
 
@@ -23,6 +23,9 @@ const REPEATS_MAX: u32 = 1_000;
 const TIMEOUT_S: u64 = 600;
 /// The metrics that are compared by default.
 const METRICS: [&str; 3] = ["ops_per_s", "service_mean_us", "service_p99_us"];
+
+/// How a study is written.
+const HINT: &str = "docs/guides/studies.md lists the keys of [study], [params], [[variant]] and [[task]]";
 
 /// Names of parameters that Dyno sets itself.
 const RESERVED: [&str; 3] = ["STUDY", "HERE", "PATH"];
@@ -44,13 +47,9 @@ impl StudyFile {
     /// # Errors
     /// All errors of its tables, each with its place.
     pub fn study(&self, metric_names: &[&str]) -> Result<StudyPlan, PlanErrors> {
-        let raw: RawStudy = toml::from_str(&self.file.text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let hint = "docs/guides/studies.md lists the keys of [study], [params], [[variant]] and [[task]]";
-            let problem = error.message().lines().collect::<Vec<_>>().join(", ");
-            PlanErrors::from(self.error(at, PlanErrorKind::File, problem, hint))
-        })?;
-        let mut reader = StudyReader { of: self, errors: Vec::new() };
+        let toml = LocatedToml::parse(&self.file.name, &self.file.text, HINT)?;
+        let raw = toml.read()?;
+        let mut reader = StudyReader { of: self, toml: &toml, errors: Vec::new() };
         let study = reader.study(raw, metric_names);
         match reader.errors.is_empty() {
             true => Ok(study),
@@ -63,11 +62,6 @@ impl StudyFile {
         let text = expanded(&self.file.text, &study.params, folder);
         let file = PlanFile { name: self.file.name.clone(), text };
         PlanSource { file: Some(file), others: &TABLES, ..options }
-    }
-
-    fn error(&self, at: usize, kind: PlanErrorKind, problem: impl Into<String>, hint: &str) -> PlanError {
-        let origin = SourceLines::new(&self.file.name, &self.file.text).origin(at);
-        PlanError { kind, origin, key: None, value: None, problem: problem.into(), hint: hint.to_owned() }
     }
 }
 
@@ -100,12 +94,13 @@ pub fn expanded(text: &str, params: &BTreeMap<String, String>, folder: &str) -> 
 
 struct StudyReader<'a> {
     of: &'a StudyFile,
+    toml: &'a LocatedToml<'a>,
     errors: Vec<PlanError>,
 }
 
 impl StudyReader<'_> {
     fn refuse(&mut self, at: usize, problem: impl Into<String>, hint: &str) {
-        let error = self.of.error(at, PlanErrorKind::Range, problem, hint);
+        let error = self.toml.error_at(at, PlanErrorKind::Range, problem, hint);
         self.errors.push(error);
     }
 
@@ -227,7 +222,7 @@ impl StudyReader<'_> {
         let restarts = study.variants.iter().any(|variant| variant.needs(Need::RestartDatabase));
         if restarts && study.restart.is_empty() && study.serve.apply.is_empty() {
             self.refuse(
-                0,
+                self.toml.place(&["study"]),
                 "a variant needs restart-database, but the study has no command to restart the database",
                 "write restart = [\"…\"] or serve = [\"…\"] in [study]",
             );
@@ -241,13 +236,14 @@ impl StudyReader<'_> {
             );
         }
         let back = [(&study.setup, "setup", "cleanup"), (&study.serve, "serve", "serve_back")];
-        let missing: Vec<String> = back
-            .into_iter()
-            .filter(|(of, _, _)| !of.apply.is_empty() && of.revert.is_empty())
-            .map(|(_, forth, back)| format!("[study] has {forth} but no {back}"))
-            .collect();
-        for problem in missing {
-            self.refuse(0, problem, "write the commands that undo it, or [\":\"] if none are needed");
+        for (commands, forth, back) in back {
+            if !commands.apply.is_empty() && commands.revert.is_empty() {
+                self.refuse(
+                    self.toml.place(&["study", forth]),
+                    format!("[study] has {forth} but no {back}"),
+                    "write the commands that undo it, or [\":\"] if none are needed",
+                );
+            }
         }
     }
 
@@ -289,7 +285,7 @@ impl StudyReader<'_> {
             params.iter().filter(|(_, value)| !is_plain(value)).map(|(name, _)| name.clone()).collect();
         for name in odd {
             self.refuse(
-                0,
+                self.toml.place(&["params", &name]),
                 format!(
                     "the value of the parameter {name} contains quotes, a backslash or control characters"
                 ),
@@ -346,7 +342,7 @@ impl StudyReader<'_> {
         for (at, variant) in variants.iter().enumerate() {
             if variants[..at].iter().any(|other| other.name == variant.name) {
                 self.refuse(
-                    0,
+                    self.toml.place(&["variant"]),
                     format!("two variants have the name {:?}", variant.name),
                     "give each a different name",
                 );
@@ -354,7 +350,7 @@ impl StudyReader<'_> {
         }
         if !(2..=VARIANTS_MAX).contains(&variants.len()) {
             self.refuse(
-                0,
+                self.toml.place(&["variant"]),
                 format!("the study has {} variants", variants.len()),
                 "write [[variant]] tables, from 2 to 200 with all combinations of axes",
             );

@@ -55,6 +55,16 @@ impl fmt::Display for WorkloadError {
 
 impl std::error::Error for WorkloadError {}
 
+impl From<PlanError> for WorkloadError {
+    fn from(error: PlanError) -> Self {
+        let (file, place) = match error.origin {
+            Origin::File { name, line, column } => (name, line.zip(column)),
+            _ => (String::new(), None),
+        };
+        Self { place, ..Self::whole(file, error.problem, error.hint) }
+    }
+}
+
 impl From<WorkloadError> for PlanErrors {
     /// A workload is part of the user's input, so its errors are reported like those of a plan.
     fn from(mut fault: WorkloadError) -> Self {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_plan::TimeSpan;
+use dyno_plan::{LocatedToml, TimeSpan};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -66,14 +66,10 @@ pub(super) fn read_with<T>(
     options: &[String],
     of: impl FnOnce(&TomlTable<'_>) -> Result<T, WorkloadError>,
 ) -> Result<T, WorkloadError> {
-    let table = DeTable::parse(&file.text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let message = error.message().lines().collect::<Vec<_>>().join(", ");
-        let problem = format!("not valid TOML: {message}");
-        file.fault(at, problem, "write [SECTION] and KEY = VALUE lines, and texts in \"quotes\"")
-    })?;
-    let options = &WorkloadOptions::read(file, table.get_ref(), options)?;
-    of(&TomlTable { file, name: String::new(), at: 0, entries: table.get_ref(), options })
+    let hint = "write [SECTION] and KEY = VALUE lines, and texts in \"quotes\"";
+    let toml = LocatedToml::parse(&file.name, &file.text, hint)?;
+    let options = &WorkloadOptions::read(file, toml.table(), options)?;
+    of(&TomlTable { file, name: String::new(), at: 0, entries: toml.table(), options })
 }
 
 impl<'a> TomlTable<'a> {

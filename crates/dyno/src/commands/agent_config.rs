@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use dyno_fleet::AllowedTarget;
-use dyno_plan::TargetUrl;
+use dyno_plan::{LocatedToml, PlanErrors, PlanFile, TargetUrl};
 use serde::Deserialize;
 
 use crate::engines::ENGINES;
-use crate::exit::usage;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,34 +24,37 @@ struct ConfiguredTarget {
     password_file: Option<PathBuf>,
 }
 
+/// How the file is written.
+const HINT: &str = "write [[targets]] with url = \"postgres://dyno@db1/bench\", writes = true, password_env = \"NAME\" or \
+    password_file = \"FILE\"";
+
 /// Reads the targets from the file at `path`.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<AllowedTarget>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| usage(format!("{} (--config) cannot be read: {error}", path.display()), ""))?;
-    targets(&text).map_err(|problem| {
-        usage(
-            format!("{} (--config): {problem}", path.display()),
-            "[[targets]] with url = \"postgres://dyno@db1/bench\", writes = true, password_env = \"NAME\" or password_file = \"FILE\"",
-        )
-    })
+    let file = PlanFile::open_input(path, "file of --config", HINT)?;
+    Ok(targets(&file.name, &file.text)?)
 }
 
-fn targets(text: &str) -> Result<Vec<AllowedTarget>, String> {
-    // The parser's message shows the line, which could contain a password.
-    let config: AgentConfig = toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        format!("line {line}: {}", error.message())
-    })?;
-    let allowed = |(number, target): (usize, ConfiguredTarget)| {
-        let url = TargetUrl::read(&target.url, ENGINES.specs)
-            .map_err(|_| format!("target {number}: url is not that of a database, or has a password"))?;
+fn targets(name: &str, text: &str) -> Result<Vec<AllowedTarget>, PlanErrors> {
+    let toml = LocatedToml::parse(name, text, HINT)?;
+    let config: AgentConfig = toml.read()?;
+    let allowed = |(index, target): (usize, ConfiguredTarget)| {
+        let index = index.to_string();
+        let url = TargetUrl::read(&target.url, ENGINES.specs).map_err(|_| {
+            let problem = "not a database URL, or it contains a password";
+            toml.error(
+                &["targets", &index, "url"],
+                problem,
+                "write the password in password_env or password_file",
+            )
+        })?;
         if target.password_env.is_some() && target.password_file.is_some() {
-            return Err(format!("target {number}: password_env and password_file exclude each other"));
+            let problem = "password_env and password_file exclude each other";
+            return Err(toml.error(&["targets", &index, "password_env"], problem, "keep one of them").into());
         }
         let ConfiguredTarget { writes, password_env, password_file, .. } = target;
         Ok(AllowedTarget { url, writes, password_env, password_file })
     };
-    (1..).zip(config.targets).map(allowed).collect()
+    config.targets.into_iter().enumerate().map(allowed).collect()
 }
 
 #[cfg(test)]
@@ -61,19 +63,32 @@ mod tests {
 
     #[test]
     fn agent_targets_are_read_and_errors_hide_secrets() {
-        let read =
-            targets("[[targets]]\nurl = \"postgres://dyno@*/bench\"\nwrites = true\npassword_env = \"P\"\n")
+        let read = |text: &str| targets("agent.toml", text);
+        let allowed =
+            read("[[targets]]\nurl = \"postgres://dyno@*/bench\"\nwrites = true\npassword_env = \"P\"\n")
                 .unwrap();
-        assert!(read[0].writes);
-        assert_eq!(read[0].url.host.as_deref(), Some("*"));
-        for text in [
-            "targets = [{ url = \"postgres://me:geheim@h/d\" }]",
-            "[[targets]]\nurl = \"postgres://h/d\"\npassword = \"geheim\"",
-            "[[targets]]\nurl = \"postgres://h/d\"\npassword_env = \"geheim\"\npassword_file = \"f\"",
-            "geheim",
+        assert!(allowed[0].writes);
+        assert_eq!(allowed[0].url.host.as_deref(), Some("*"));
+        for (text, place) in [
+            ("targets = [{ url = \"postgres://me:geheim@h/d\" }]", "1:20: targets.url: not a database URL"),
+            (
+                "[[targets]]\nurl = \"postgres://h/d\"\npassword = \"geheim\"",
+                "3:1: targets.password: unknown key; ",
+            ),
+            (
+                "[[targets]]\nurl = \"postgres://h/d\"\npassword_env = \"geheim\"\npassword_file = \"f\"",
+                "3:16: targets.password_env: password_env and password_file exclude",
+            ),
+            (
+                "[[targets]]\nurl = \"postgres://h/d\"\nwrites = \"geheim\"",
+                "3:10: targets.writes: not true or false; write [[targets]]",
+            ),
+            ("[[target]]\nurl = \"postgres://h/d\"", "1:3: target: unknown key; did you mean targets?"),
+            ("geheim", "1:7: not valid TOML: "),
         ] {
-            let problem = targets(text).unwrap_err();
-            assert!(!problem.contains("geheim"), "{problem}");
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("agent.toml:{place}")), "{error}");
+            assert!(!error.contains("geheim"), "{error}");
         }
     }
 }

@@ -6,15 +6,18 @@ use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::health::{Expectation, ExpectationResult, of_suite};
 use dyno_campaign::{files, platforms};
+use dyno_plan::located::Spanned;
+use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::health_grid;
 use dyno_report::html::{PageSection, pages};
 use dyno_report::table::TextTable;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::cli::{CommonArgs, Health};
 use crate::console::Console;
 use crate::context;
-use crate::exit::{Exit, usage};
+use crate::exit::Exit;
 
 /// Comment at the top of a generated expectations file.
 const HEAD: &str = "\
@@ -63,30 +66,55 @@ fn init(conclusion: &Conclusion, suite: &SuiteResult, args: &Health, talk: &Cons
     Ok(Exit::Done)
 }
 
-/// Parses the expectations of the file; each error states its line.
-fn expectations(path: &Path) -> anyhow::Result<Vec<Expectation>> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        usage(format!("{shown} cannot be read: {error}"), "`dyno health --init` writes one from a good suite")
-    })?;
-    let read: Result<toml::Table, _> = text.parse();
-    let table = read.map_err(|error| {
-        let line = error.span().map_or(1, |span| line_of(&text, span.start));
-        usage(format!("{shown}:{line}: not valid TOML: {}", error.message()), "write expect = [ … ]")
-    })?;
-    if let Some(key) = table.keys().find(|key| *key != "expect") {
-        return Err(usage(format!("{shown}: {key}: there is no such key"), "write expect = [ … ]"));
-    }
-    let list = table.get("expect").and_then(toml::Value::as_array).filter(|list| !list.is_empty());
-    let list = list.ok_or_else(|| usage(format!("{shown}: no expectations"), "write expect = [ … ]"))?;
-    let parse_expectation = |value: &toml::Value| {
-        let written = value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
-        let line = text.find(&written).map_or(1, |at| line_of(&text, at));
-        written.parse::<Expectation>().map_err(|error| usage(format!("{shown}:{line}: {error}"), ""))
-    };
-    list.iter().map(parse_expectation).collect()
+/// The content of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expectations {
+    expect: Vec<Spanned<String>>,
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text[..at].matches('\n').count()
+/// Reads the expectations of the file.
+fn expectations(path: &Path) -> Result<Vec<Expectation>, PlanErrors> {
+    let hint = "`dyno health --init` writes one from a good suite";
+    let file = PlanFile::open_input(path, "file of --expect", hint)?;
+    let toml = LocatedToml::parse(&file.name, &file.text, "write expect = [ … ]")?;
+    let Expectations { expect } = toml.read()?;
+    if expect.is_empty() {
+        return Err(toml.error(&["expect"], "no expectations", hint).into());
+    }
+    let mut errors = PlanErrors::default();
+    let mut parse = |text: &Spanned<String>| match text.get_ref().parse::<Expectation>() {
+        Ok(expectation) => Some(expectation),
+        Err(error) => {
+            errors.push(toml.error_at(text.span().start, PlanErrorKind::Range, error.to_string(), ""));
+            None
+        }
+    };
+    let all = expect.iter().filter_map(&mut parse).collect();
+    if errors.errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectation_errors_have_a_place_and_a_hint() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("expect.toml");
+        for (text, place) in [
+            ("expct = []\n", "1:1: expct: unknown key; did you mean expect?"),
+            ("expect = []\n", "1:10: expect: no expectations; `dyno health --init`"),
+            ("expect = [\n  5,\n]\n", "2:3: expect: not a text"),
+            (
+                "expect = [\n  \"a >= 5\",\n  \"a => 5\",\n]\n",
+                "3:3: invalid expectation \"a => 5\": write TEST",
+            ),
+            ("expect = [\n", "1:11: not valid TOML: "),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = expectations(&path).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{}:{place}", path.display())), "{error}");
+        }
+    }
 }

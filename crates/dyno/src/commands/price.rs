@@ -5,6 +5,7 @@ use std::path::Path;
 use dyno_analyze::price::{PlatformPrice, Prices, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_campaign::{files, platforms};
+use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::html::{PageSection, pages};
 use dyno_report::table::TextTable;
 use dyno_report::{costs_grid, price_grid, price_plot};
@@ -14,7 +15,7 @@ use crate::cli::{CommonArgs, PriceArgs as Args};
 use crate::console::Console;
 use crate::context;
 use crate::engines::ENGINES;
-use crate::exit::{Exit, usage};
+use crate::exit::Exit;
 
 /// The example that `--init` writes.
 const EXAMPLE: &str = "\
@@ -88,18 +89,48 @@ pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::R
     Ok(Exit::Done)
 }
 
-/// Parses the prices of the file; each error states its position.
-pub(super) fn read(path: &Path) -> anyhow::Result<Prices> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        usage(format!("{shown} cannot be read: {error}"), "`dyno price --init` writes an example")
-    })?;
-    let prices: Prices = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        usage(format!("{shown}:{line}: {}", error.message()), "`dyno price --init` writes an example")
-    })?;
+/// How the file is written.
+const HINT: &str = "`dyno price --init` writes an example";
+
+/// Reads the prices of the file.
+pub(super) fn read(path: &Path) -> Result<Prices, PlanErrors> {
+    let file = PlanFile::open_input(path, "file of prices", HINT)?;
+    let toml = LocatedToml::parse(&file.name, &file.text, HINT)?;
+    let prices: Prices = toml.read()?;
     match prices.fault() {
-        Some(fault) => Err(usage(format!("{shown}: {fault}"), "")),
+        Some(fault) => {
+            let index = fault.platform.map(|index| index.to_string());
+            let path: Vec<&str> = match &index {
+                Some(index) => vec!["platform", index, fault.key],
+                None => vec![fault.key],
+            };
+            Err(toml.error_at(toml.place(&path), PlanErrorKind::Range, fault.problem, "").into())
+        }
         None => Ok(prices),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn price_errors_have_a_place_and_a_hint() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("prices.toml");
+        let top = "currency = \"EUR\"\nmonths = 48\n[[platform]]\nname = \"a\"\n";
+        for (text, place) in [
+            ("months = 48\nplatform = []\n".to_owned(), "1:1: currency: missing; `dyno price --init`"),
+            (top.replace("48", "\"48\""), "2:10: months: not a number; `dyno price --init`"),
+            (format!("{top}cors = 3\n"), "5:1: platform.cors: unknown key; did you mean cores?"),
+            (format!("{top}watts = -3\n"), "5:9: platform a: watts = -3: write an amount of 0 or more"),
+            (top.to_owned(), "3:1: platform a: purchase: the platform costs nothing"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = read(&path).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{}:{place}", path.display())), "{error}");
+        }
+        std::fs::write(&path, EXAMPLE).unwrap();
+        assert_eq!(read(&path).unwrap().platform.len(), 2);
     }
 }

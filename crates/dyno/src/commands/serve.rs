@@ -98,7 +98,7 @@ fn state(common: &CommonArgs, args: &Serve) -> anyhow::Result<PathBuf> {
 fn setup(common: &CommonArgs, args: &Serve) -> anyhow::Result<Setup> {
     let repository = std::path::absolute(repository_path(common.repository.as_deref())?)?;
     let mut targets = match &args.targets {
-        Some(path) => ServeTargetList::read(path, ENGINES.specs).map_err(|error| as_usage_error(&error))?,
+        Some(path) => ServeTargetList::read(path, ENGINES.specs)?,
         None => ServeTargetList::default(),
     };
     for (number, url) in (1..).zip(&common.target) {

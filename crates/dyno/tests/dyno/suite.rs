@@ -360,7 +360,7 @@ fn health_compares_suite_with_recorded_expectations() {
     desk.write("expect.toml", "expect = [\n  \"cpu-integer >= 5\",\n  \"cpu-integer => 5\",\n]\n");
     let wrong = desk.dyno(&["health"]);
     assert!(
-        wrong.code == 2 && wrong.err.contains("expect.toml:3: invalid expectation \"cpu-integer => 5\""),
+        wrong.code == 2 && wrong.err.contains("expect.toml:3:3: invalid expectation \"cpu-integer => 5\""),
         "{wrong:#?}"
     );
 }

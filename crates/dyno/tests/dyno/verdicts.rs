@@ -155,8 +155,8 @@ fn invalid_scorecard_and_price_commands_are_refused_with_hint() {
     };
     faulty(
         "currency = \"EUR\"\nmonths = 48\n[[platform]]\nname = \"a\"\nprice = 3\n",
-        "prices.toml:5: unknown field `price`",
+        "prices.toml:5:1: platform.price: unknown key; allowed: name, suite, ",
     );
-    faulty("currency = \"EUR\"\nmonths = 0\n[[platform]]\nname = \"a\"\n", "months = 0");
+    faulty("currency = \"EUR\"\nmonths = 0\n[[platform]]\nname = \"a\"\n", "prices.toml:2:10: months = 0");
     faulty("currency = \"EUR\"\nmonths = 1\n[[platform]]\nname = \"a\"\n", "platform a: purchase");
 }
