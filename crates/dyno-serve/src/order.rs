@@ -1,7 +1,6 @@
 //! Turns a job request from a form or JSON into a plan, a command line and the steps of a job.
 
 use std::collections::BTreeMap;
-use std::str::FromStr as _;
 
 use dyno_campaign::ab::AbSidePlan;
 use dyno_plan::{EngineSpec, Engines, Length, Plan, PlanFile, PlanSource, READY, TargetUrl};
@@ -14,11 +13,15 @@ use crate::jobs::{JobKind, JobStart, MACHINE};
 use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
+use command::JobCommand;
 
 mod args;
+mod command;
 mod form;
-mod platform;
 mod refused;
+mod study;
+#[cfg(test)]
+mod tests;
 
 /// The parts of a calibration.
 pub(crate) const PARTS: [&str; 3] = ["memory", "device", "commit"];
@@ -178,12 +181,12 @@ impl JobRequest {
     pub(crate) fn prepare(&self, setup: &Setup) -> Result<PreparedJob, Vec<FieldError>> {
         let target = setup.targets.get(&self.target).ok_or_else(|| vec![self.no_target(setup)])?;
         let engine = engine(target, setup.engines).map_err(|wrong| vec![wrong])?;
-        let refused = self.refused(setup);
-        if !refused.is_empty() {
-            return Err(refused);
-        }
-        if self.kind == JobKind::Study {
-            return self.study(setup, target);
+        let mut refused = self.refused(setup);
+        let job = JobCommand::read(self, setup.allow_commands);
+        refused.extend(job.as_ref().err().into_iter().flatten().cloned());
+        let job = job.ok().filter(|_| refused.is_empty()).ok_or(refused)?;
+        if let JobCommand::Study(request) = &job {
+            return self.study(setup, target, request);
         }
         let text = match READY.iter().find(|ready| ready.name == self.ready) {
             Some(ready) => ready.for_engine(engine),
@@ -201,18 +204,22 @@ impl JobRequest {
             return Err(vec![field_error("", why, "")]);
         }
         let with_secrets = self.with_secrets(setup, target, &toml)?;
-        let (seconds, runs) = self.expected(setup, &plan, &toml)?;
-        let command = self.command(target, engine, setup);
+        let (seconds, runs) = expected(&job, setup, &plan, &toml)?;
+        let command = self.command(&job, target, engine, setup);
+        let own_commands = job.commands();
         let start = JobStart {
             kind: self.kind,
             target: self.target.clone(),
-            place: if self.kind == JobKind::Calibrate { MACHINE.to_owned() } else { target.url.clone() },
+            place: match job {
+                JobCommand::Calibrate { .. } => MACHINE.to_owned(),
+                _ => target.url.clone(),
+            },
             plan: Some(with_secrets),
             command: command.clone(),
-            steps: self.steps(setup, target),
-            runs_commands: plan.hooks != base.hooks || self.runs_commands(),
+            steps: self.steps(&job, setup, target),
+            runs_commands: plan.hooks != base.hooks || !own_commands.is_empty(),
         };
-        let commands = self.commands(&start);
+        let commands = (!own_commands.is_empty()).then(|| ServeCommandList::of(&own_commands, &start.steps));
         Ok(PreparedJob { toml, command, seconds, runs, commands, start: StartMade(start) })
     }
 
@@ -248,45 +255,40 @@ impl JobRequest {
         options.sets.extend(self.observed(setup));
         dyno_plan::with_options("plan.toml", toml, &options).map_err(|errors| plan_field_errors(&errors))
     }
+}
 
-    /// Returns the expected duration and number of runs.
-    fn expected(
-        &self,
-        setup: &Setup,
-        plan: &Plan,
-        toml: &str,
-    ) -> Result<(Option<f64>, Option<u32>), Vec<FieldError>> {
-        let campaign = |error: dyno_campaign::Error| match &error {
-            dyno_campaign::Error::Plan(errors) => plan_field_errors(errors),
-            error => vec![field_error("", error.to_string(), error.hint())],
-        };
-        Ok(match self.kind {
-            JobKind::Run => (nominal_s(plan), Some(1)),
-            JobKind::Soak => {
-                let time = dyno_plan::TimeSpan::from_str(&self.time).ok().map(|time| time.0.as_secs_f64());
-                (time.map(|time| time + plan.run.warmup.0.as_secs_f64()), Some(1))
+/// Returns the expected duration, s, and number of runs.
+fn expected(
+    job: &JobCommand,
+    setup: &Setup,
+    plan: &Plan,
+    toml: &str,
+) -> Result<(Option<f64>, Option<u32>), Vec<FieldError>> {
+    let campaign = |error: dyno_campaign::Error| match &error {
+        dyno_campaign::Error::Plan(errors) => plan_field_errors(errors),
+        error => vec![field_error("", error.to_string(), error.hint())],
+    };
+    Ok(match job {
+        JobCommand::Run => (nominal_s(plan), Some(1)),
+        JobCommand::Soak { time } => (Some((time.time + plan.run.warmup.0).as_secs_f64()), Some(1)),
+        JobCommand::Sweep => {
+            let labels = dyno_campaign::RunLabels::default();
+            let sweep = dyno_campaign::sweep::SweepCampaign::new(plan.clone(), setup.engines, false, labels);
+            let sweep = sweep.map_err(campaign)?;
+            (sweep.seconds(), u32::try_from(sweep.left().len()).ok())
+        }
+        JobCommand::Ab { a, b, pairs } => {
+            let file = || Ok(Some(PlanFile { name: "plan.toml".into(), text: toml.to_owned() }));
+            for (name, side) in [("a", a), ("b", b)] {
+                AbSidePlan::read(name, side, PlanSource::of(setup.engines), file).map_err(campaign)?;
             }
-            JobKind::Sweep => {
-                let marks = dyno_campaign::RunLabels::default();
-                let order =
-                    dyno_campaign::sweep::SweepCampaign::new(plan.clone(), setup.engines, false, marks);
-                let order = order.map_err(campaign)?;
-                (order.seconds(), u32::try_from(order.left().len()).ok())
-            }
-            JobKind::Ab => {
-                let file = || Ok(Some(PlanFile { name: "plan.toml".into(), text: toml.to_owned() }));
-                for (name, side) in [("a", &self.a), ("b", &self.b)] {
-                    AbSidePlan::read(name, side, PlanSource::of(setup.engines), file).map_err(campaign)?;
-                }
-                (nominal_s(plan).map(|run| run * 2.0 * f64::from(self.pairs)), Some(2 * self.pairs))
-            }
-            JobKind::Watch => {
-                (dyno_plan::TimeSpan::from_str(&self.watch_for).ok().map(|time| time.0.as_secs_f64()), None)
-            }
-            JobKind::Search | JobKind::Suite | JobKind::Load | JobKind::Check => (None, None),
-            JobKind::Calibrate | JobKind::Prove | JobKind::Study => (None, None),
-        })
-    }
+            (nominal_s(plan).map(|run| run * 2.0 * f64::from(*pairs)), Some(2 * pairs))
+        }
+        JobCommand::Watch { time, .. } => (Some(time.time.as_secs_f64()), None),
+        JobCommand::Search { .. } | JobCommand::Suite { .. } | JobCommand::Load => (None, None),
+        JobCommand::Check | JobCommand::Calibrate { .. } => (None, None),
+        JobCommand::Prove(_) | JobCommand::Study(_) => (None, None),
+    })
 }
 
 impl JobKind {

@@ -10,19 +10,13 @@ use parking_lot::Mutex;
 use super::child::{JobStopHandle, JobWorker};
 use super::feed::JobEventFeed;
 use super::job::{JobStart, JobState, ServeJob, conflicts_with};
+use super::schedule::{QueuePolicy, start_ready, state_after};
 
 /// How often the event files are read.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Maximum number of running and queued jobs; further ones are refused.
 const OPEN_MAX: usize = 200;
-
-/// The exit codes of the program that decide about a job's state.
-const DONE: i32 = 0;
-const INVALID: i32 = 1;
-const INTERRUPTED: i32 = 130;
-/// A study needs a restart of the machine before it can continue.
-const REBOOT: i32 = 4;
 
 /// All jobs of this server and of earlier servers with the same state folder.
 #[derive(Debug)]
@@ -31,41 +25,6 @@ pub(crate) struct Jobs {
     program: PathBuf,
     policy: QueuePolicy,
     inner: Mutex<Inner>,
-}
-
-/// Which queued jobs this server may start, no matter who queued them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueuePolicy {
-    /// No jobs: the server is read-only.
-    Nothing,
-    /// Only jobs that run no commands.
-    WithoutCommands,
-    /// All queued jobs, including those that run commands.
-    Everything,
-}
-
-impl QueuePolicy {
-    /// Returns the policy of a server with these options.
-    pub(crate) fn of(read_only: bool, allow_commands: bool) -> Self {
-        match (read_only, allow_commands) {
-            (true, _) => Self::Nothing,
-            (false, false) => Self::WithoutCommands,
-            (false, true) => Self::Everything,
-        }
-    }
-
-    /// Says why a queued job is not started; absent if it is.
-    pub(crate) fn refusal(self, job: &ServeJob) -> Option<&'static str> {
-        match self {
-            Self::Nothing => {
-                Some("this server is read-only (--read-only), so the job waits for another server")
-            }
-            Self::WithoutCommands if job.runs_commands => {
-                Some("the job runs commands, so it waits for a server with --allow-commands")
-            }
-            Self::WithoutCommands | Self::Everything => None,
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -257,27 +216,7 @@ impl Jobs {
             if inner.is_closed {
                 return;
             }
-            let is_at_work = |job: &&ServeJob| job.state == JobState::Running;
-            let mut places: Vec<String> =
-                inner.jobs.values().filter(is_at_work).map(|job| job.place.clone()).collect();
-            let waiting = inner.jobs.values_mut().filter(|job| job.state == JobState::Queued);
-            let mut ready = Vec::new();
-            let mut waiting: Vec<&mut ServeJob> = waiting.collect();
-            waiting.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
-            for job in waiting {
-                // A job that this server may not start delays no others.
-                if self.policy.refusal(job).is_some() {
-                    continue;
-                }
-                if !places.iter().any(|place| conflicts_with(place, &job.place)) {
-                    job.state = JobState::Running;
-                    ready.push(job.clone());
-                }
-                // Later jobs do not overtake one that needs the whole machine; otherwise it could wait
-                // forever.
-                places.push(job.place.clone());
-            }
-            ready
+            start_ready(inner.jobs.values_mut(), self.policy)
         };
         for job in ready {
             let id = job.id.clone();
@@ -318,17 +257,9 @@ impl Jobs {
             let exit = feed.progress().exits.get(job.step).copied().or(exit);
             let stop = self.get(&job.id).is_some_and(|job| job.stop);
             let is_last = job.step + 1 == job.steps.len();
-            match exit {
-                Some(DONE) if !is_last && !stop => {
-                    (job.step, job.process, was_begun) = (job.step + 1, None, false);
-                }
-                Some(DONE) if !is_last => break (JobState::Stopped, exit, None),
-                Some(DONE) => break (JobState::Done, exit, None),
-                Some(INVALID) if is_last => break (JobState::Doubtful, exit, None),
-                Some(INTERRUPTED | REBOOT) => break (JobState::Stopped, exit, None),
-                None if stop => break (JobState::Stopped, exit, None),
-                None => break (JobState::Interrupted, exit, None),
-                Some(_) => break (JobState::Failed, exit, None),
+            match state_after(exit, is_last, stop) {
+                Some(state) => break (state, exit, None),
+                None => (job.step, job.process, was_begun) = (job.step + 1, None, false),
             }
         };
         feed.end();
@@ -378,5 +309,79 @@ impl Jobs {
         }
         // If this fails, the state can be derived from the events again.
         let _ = job.save(&self.directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::job::{JobKind, MACHINE};
+    use super::*;
+
+    fn open(directory: &Path, policy: QueuePolicy) -> Arc<Jobs> {
+        Jobs::open(directory.to_owned(), "/bin/sh".into(), policy).unwrap()
+    }
+
+    /// A job whose steps are scripts.
+    fn start(scripts: &[&str]) -> JobStart {
+        let step = |script: &&str| vec!["-c".to_owned(), (*script).to_owned()];
+        JobStart {
+            kind: JobKind::Run,
+            target: "db".to_owned(),
+            place: MACHINE.to_owned(),
+            plan: Some("[run]\n".to_owned()),
+            command: "dyno run".to_owned(),
+            steps: scripts.iter().map(step).collect(),
+            runs_commands: true,
+        }
+    }
+
+    fn ended(jobs: &Jobs, id: &str) -> ServeJob {
+        loop {
+            let job = jobs.get(id).unwrap();
+            if job.state.is_over() {
+                return job;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn queued_job_survives_restart_and_can_be_stopped_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = open(folder.path(), QueuePolicy::WithoutCommands);
+        let [first, second] = [(); 2].map(|()| jobs.start(start(&["exit 0"]), "me").unwrap());
+        assert_eq!((first.state, jobs.before(&second)), (JobState::Queued, 1));
+        assert!(jobs.refusal(&first).unwrap().contains("--allow-commands"));
+        drop(jobs);
+        let jobs = open(folder.path(), QueuePolicy::WithoutCommands);
+        assert_eq!(jobs.all().len(), 2);
+        assert_eq!(jobs.plan(&first).as_deref(), Some("[run]\n"));
+        assert!(matches!(jobs.steer(&first.id, Steering::Pause), Err(StopError::Over(_))));
+        jobs.stop(&first.id).unwrap();
+        let stopped = jobs.get(&first.id).unwrap();
+        assert_eq!((stopped.state, stopped.started_by.as_deref()), (JobState::Stopped, Some("me")));
+        assert!(stopped.ended_at.is_some());
+        assert_eq!(jobs.before(&second), 0);
+        assert!(matches!(jobs.stop(&first.id), Err(StopError::Over(_))));
+        assert!(matches!(jobs.stop("none"), Err(StopError::None(_))));
+    }
+
+    #[test]
+    fn job_runs_its_steps_in_order_until_one_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = open(folder.path(), QueuePolicy::Everything);
+        let good = jobs.start(start(&["echo first", "echo second; exit 1"]), "me").unwrap();
+        let bad = jobs.start(start(&["echo wrong; exit 2", "echo never"]), "me").unwrap();
+        let doubtful = ended(&jobs, &good.id);
+        assert_eq!((doubtful.state, doubtful.exit, doubtful.step), (JobState::Doubtful, Some(1), 1));
+        assert_eq!(jobs.output_tail(&doubtful, 9), ["first", "second"]);
+        let failed = ended(&jobs, &bad.id);
+        assert_eq!((failed.state, failed.exit, failed.step), (JobState::Failed, Some(2), 0));
+        assert_eq!(jobs.output_tail(&failed, 9), ["wrong"]);
+        jobs.close();
+        let waiting = jobs.start(start(&["exit 0"]), "me").unwrap();
+        assert_eq!(waiting.state, JobState::Queued, "a closed queue starts nothing");
     }
 }

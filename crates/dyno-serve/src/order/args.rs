@@ -3,7 +3,7 @@
 use dyno_plan::EngineSpec;
 
 use super::JobRequest;
-use crate::jobs::JobKind;
+use super::command::JobCommand;
 use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
@@ -11,7 +11,7 @@ use crate::targets::NamedTarget;
 impl JobRequest {
     /// Returns the arguments of each step's process. Values follow `=`, so none of them can be taken for an
     /// option.
-    pub(super) fn steps(&self, setup: &Setup, target: &NamedTarget) -> Vec<Vec<String>> {
+    pub(super) fn steps(&self, job: &JobCommand, setup: &Setup, target: &NamedTarget) -> Vec<Vec<String>> {
         let mut common =
             vec!["--plan=PLAN".to_owned(), format!("--repository={}", setup.repository.display())];
         if setup.allow_commands {
@@ -25,71 +25,24 @@ impl JobRequest {
             args.extend(common.iter().cloned());
             args
         };
-        if self.loads_first() {
+        if self.loads_first(job) {
             steps.push(with(vec!["load".into()]));
         }
-        let mut args = self.words();
-        args.extend(self.own_args(target));
+        let mut args: Vec<String> = job.words().into_iter().map(str::to_owned).collect();
+        args.extend(self.options(job, target));
         steps.push(with(args));
         steps
     }
 
-    /// Returns the command's name, and its subcommand if it has one.
-    pub(super) fn words(&self) -> Vec<String> {
-        let of_proof = Some(self.proof.clone()).filter(|_| self.kind == JobKind::Prove);
-        std::iter::once(self.kind.name().to_owned()).chain(of_proof).collect()
-    }
-
     /// Whether data is loaded in a separate step; sweeps and suites load what they need themselves.
-    pub(super) fn loads_first(&self) -> bool {
-        let is_proof_with_data = self.kind == JobKind::Prove && self.proof != "window";
-        self.load
-            && (is_proof_with_data
-                || matches!(self.kind, JobKind::Run | JobKind::Search | JobKind::Soak | JobKind::Ab))
+    fn loads_first(&self, job: &JobCommand) -> bool {
+        self.load && job.needs_load()
     }
 
-    /// Returns the options that belong to this kind of job.
-    pub(super) fn own_args(&self, target: &NamedTarget) -> Vec<String> {
-        let mut args = Vec::new();
-        match self.kind {
-            JobKind::Search => {
-                args.extend(self.limits.iter().map(|limit| format!("--limit={limit}")));
-                args.push(format!("--over={}", self.over));
-                args.extend(Some(&self.max).filter(|max| !max.is_empty()).map(|max| format!("--max={max}")));
-            }
-            JobKind::Soak => args.push(format!("--time={}", self.time)),
-            JobKind::Ab => args.extend([
-                format!("--a={}", self.a),
-                format!("--b={}", self.b),
-                format!("--pairs={}", self.pairs),
-            ]),
-            JobKind::Suite => {
-                args.push(if self.quick { "--quick" } else { "--full" }.to_owned());
-                args.extend(self.groups.iter().map(|group| format!("--group={group}")));
-                args.extend(self.tests.iter().map(|test| format!("--test={test}")));
-            }
-            JobKind::Watch => {
-                args.push(format!("--for={}", self.watch_for));
-                let interval = self.set.get("observe.interval");
-                args.extend(interval.map(|interval| format!("--interval={interval}")));
-            }
-            JobKind::Calibrate => {
-                args.extend(self.quick.then(|| "--quick".to_owned()));
-                args.extend(self.parts.iter().map(|part| format!("--only={part}")));
-            }
-            JobKind::Prove if self.proof == "durability" => {
-                args.push(format!("--kill-command={}", self.kill_command));
-                let restart = Some(&self.restart_command).filter(|command| !command.is_empty());
-                args.extend(restart.map(|command| format!("--restart-command={command}")));
-            }
-            JobKind::Run
-            | JobKind::Sweep
-            | JobKind::Load
-            | JobKind::Check
-            | JobKind::Prove
-            | JobKind::Study => {}
-        }
-        if !matches!(self.kind, JobKind::Load | JobKind::Check | JobKind::Prove) {
+    /// Returns the options of the command, with the variant and tags of its records.
+    pub(super) fn options(&self, job: &JobCommand, target: &NamedTarget) -> Vec<String> {
+        let mut args = job.options();
+        if job.stores_records() {
             let variant = Some(&self.variant).filter(|name| !name.is_empty()).or(target.variant.as_ref());
             args.extend(variant.map(|name| format!("--variant={name}")));
             args.extend(self.tags.iter().map(|tag| format!("--tag={tag}")));
@@ -98,7 +51,13 @@ impl JobRequest {
     }
 
     /// Returns the equivalent command line for a terminal.
-    pub(super) fn command(&self, target: &NamedTarget, engine: &EngineSpec, setup: &Setup) -> String {
+    pub(super) fn command(
+        &self,
+        job: &JobCommand,
+        target: &NamedTarget,
+        engine: &EngineSpec,
+        setup: &Setup,
+    ) -> String {
         let mut lines = Vec::new();
         let mut common: Vec<String> = Vec::new();
         if self.ready.is_empty() {
@@ -125,12 +84,12 @@ impl JobRequest {
             common.push(format!("--repository {}", quoted(&setup.repository.display().to_string())));
         }
         let common = common.join(" ");
-        if self.loads_first() {
+        if self.loads_first(job) {
             lines.push(format!("dyno load {common}"));
         }
         let extra_args: Vec<String> =
-            self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
-        lines.push(format!("dyno {}{} {common}", self.words().join(" "), extra_args.concat()));
+            self.options(job, target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
+        lines.push(format!("dyno {}{} {common}", job.words().join(" "), extra_args.concat()));
         lines.join("\n")
     }
 }
