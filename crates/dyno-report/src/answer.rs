@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, wrap};
 
 /// Maximum lines of one sentence in a terminal.
@@ -29,12 +28,7 @@ const NOT_STATED: &str = "not stated by the source";
 
 /// Terminal color of a tone.
 fn paint(tone: Tone) -> Paint {
-    match tone {
-        Tone::Good => Paint::Good,
-        Tone::Warned => Paint::Warn,
-        Tone::Invalid => Paint::Bad,
-        Tone::Imported => Paint::Foreign,
-    }
+    Paint::of_tone(tone_class(tone)).expect("each tone has a color")
 }
 
 /// CSS class of a tone.
@@ -166,14 +160,14 @@ fn headroom(answer: &CurveSummary) -> String {
 fn table(answers: &[CurveSummary], style: &Style) -> String {
     let common_measure = same_measure(answers);
     let unit = if common_measure == Some("ops_per_s") { "ops/s" } else { "" };
-    let mut table = TextTable::new(vec![
-        TextColumn::text("curve"),
-        TextColumn::figures("capacity", unit),
-        TextColumn::figures("sessions", "").spare(1),
-        TextColumn::figures("knee", "sessions"),
-        TextColumn::text("bottleneck"),
-        TextColumn::text("confidence"),
-        TextColumn::figures("headroom", "%"),
+    let mut table = Grid::new(vec![
+        GridHead::text("curve"),
+        GridHead::figures("capacity", unit),
+        GridHead::figures("sessions", "").spare(1),
+        GridHead::figures("knee", "sessions"),
+        GridHead::text("bottleneck"),
+        GridHead::text("confidence"),
+        GridHead::figures("headroom", "%"),
     ]);
     for answer in answers.iter().take(CURVES_MAX) {
         let number = |at: &CurvePoint| Some(at.sessions).filter(|sessions| *sessions > 0);
@@ -183,7 +177,7 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
             _ => format!("{}{}", least_sign(answer), mark(figure(answer.capacity.value), answer.marked)),
         };
         table.row([
-            TextCell::painted(&answer.name, paint(answer.tone)),
+            GridCell::from(&answer.name).toned(tone_class(answer.tone)),
             capacity.into(),
             shown(number(&answer.capacity)).into(),
             shown(answer.bend.as_ref().and_then(number)).into(),
@@ -195,15 +189,15 @@ fn table(answers: &[CurveSummary], style: &Style) -> String {
     if answers.len() > CURVES_MAX {
         table.note(
             &format!("and {} more curves; `dyno report` lists them", answers.len() - CURVES_MAX),
-            Paint::Dim,
+            "dim",
         );
     }
     let shown = &answers[..answers.len().min(CURVES_MAX)];
     if shown.iter().any(|answer| answer.limit.short().ends_with('?')) {
-        table.note("?: likely, not certain", Paint::Dim);
+        table.note("?: likely, not certain", "dim");
     }
     if shown.iter().any(|answer| answer.limit.asked_per_s.is_some()) && !unit.is_empty() {
-        table.note("≥: at least; the requested rate was reached", Paint::Dim);
+        table.note("≥: at least; the requested rate was reached", "dim");
     }
     table.render(style)
 }

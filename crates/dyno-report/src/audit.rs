@@ -2,8 +2,8 @@
 
 use dyno_record::{AuditCheck, CheckStatus};
 
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
 
 /// Maximum lines of one finding.
@@ -28,13 +28,13 @@ const COMPARISONS: [&str; 7] = [
 pub(crate) const ORDER: [CheckStatus; 4] =
     [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::Pass, CheckStatus::Skipped];
 
-/// Mark, word and color of a finding.
-fn mark(status: CheckStatus) -> (&'static str, &'static str, Paint) {
+/// Mark, word and tone of a finding.
+pub(crate) fn mark(status: CheckStatus) -> (&'static str, &'static str, &'static str) {
     match status {
-        CheckStatus::Pass => ("✓", "pass", Paint::Good),
-        CheckStatus::Warn => ("!", "warn", Paint::Warn),
-        CheckStatus::Fail => ("✗", "fail", Paint::Bad),
-        CheckStatus::Skipped => ("–", "skipped", Paint::Dim),
+        CheckStatus::Pass => ("✓", "pass", "good"),
+        CheckStatus::Warn => ("!", "warn", "warn"),
+        CheckStatus::Fail => ("✗", "fail", "bad"),
+        CheckStatus::Skipped => ("–", "skipped", "dim"),
     }
 }
 
@@ -87,7 +87,7 @@ fn title(checks: &[AuditCheck], style: &Style) -> String {
 /// One finding as a sentence over several lines: `✗ fail  commits: 6,400 acknowledged, database counted
 /// 6,000`.
 fn sentence(check: &AuditCheck, style: &Style) -> String {
-    let (mark, word, paint) = mark(check.status);
+    let (mark, word, tone) = mark(check.status);
     let head = match check.status {
         CheckStatus::Pass | CheckStatus::Skipped => format!("{mark} "),
         CheckStatus::Warn | CheckStatus::Fail => format!("{mark} {word}  "),
@@ -95,7 +95,11 @@ fn sentence(check: &AuditCheck, style: &Style) -> String {
     let indent = 2 + width(&head);
     let text = format!("{}: {}", check_label(&check.check), clean(&check.detail));
     let lines = wrap(&text, style.columns().saturating_sub(indent), LINES_MAX);
-    let mut out = format!("  {}{}\n", style.paint(paint, &head), lines[0]);
+    let mut out = format!(
+        "  {}{}\n",
+        Paint::of_tone(tone).map_or_else(|| head.clone(), |paint| style.paint(paint, &head)),
+        lines[0]
+    );
     for line in &lines[1..] {
         out.push_str(&format!("{}{line}\n", pad(indent)));
     }
@@ -144,24 +148,22 @@ pub fn audit_full(checks: &[AuditCheck], style: &Style) -> String {
 
 /// The whole audit as a table with expected and observed values.
 pub fn audit_table(checks: &[AuditCheck], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("check"),
-        TextColumn::text("status"),
-        TextColumn::text("expected"),
-        TextColumn::text("observed"),
+    let mut table = Grid::new(vec![
+        GridHead::text("check"),
+        GridHead::text("status"),
+        GridHead::text("expected"),
+        GridHead::text("observed"),
     ]);
     for status in ORDER {
         for check in of(checks, status) {
-            let (mark, word, paint) = mark(status);
+            let (mark, word, tone) = mark(status);
             table.row([
-                TextCell::from(check.check.as_str()),
-                TextCell::painted(&format!("{mark} {word}"), paint),
+                GridCell::from(check.check.as_str()),
+                GridCell::from(format!("{mark} {word}")).toned(tone),
                 check.expected.as_str().into(),
                 check.observed.as_str().into(),
             ]);
-            for line in wrap(&clean(&check.detail), style.columns() - 2, LINES_MAX) {
-                table.note(&line, Paint::Dim);
-            }
+            table.note(&check.detail, "dim");
         }
     }
     table.render(style)

@@ -31,7 +31,7 @@ pub(crate) fn instances_grid(record: &RunRecord) -> Option<Grid> {
         let all: u64 = loads.iter().map(|load| load.ops).sum();
         for load in loads {
             let target = has_targets.then(|| GridCell::from((at + 1).to_string()));
-            grid.row(target.into_iter().chain(cells(load, all)).collect());
+            grid.row(target.into_iter().chain(cells(load, all)));
         }
     }
     Some(grid)

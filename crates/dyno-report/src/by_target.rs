@@ -3,10 +3,9 @@
 use dyno_analyze::attribution::{MetricAttributions, marked_metrics};
 use dyno_record::RunRecord;
 
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::grid::{ColumnPlace, Grid, GridCell, GridHead};
 use crate::result::{RunFigures, has_result};
-use crate::style::{Paint, Style};
-use crate::table::TextTable;
+use crate::style::Style;
 
 /// One row: all targets together, or one of them.
 struct Row {
@@ -95,7 +94,7 @@ pub(crate) fn targets_grid(record: &RunRecord) -> Option<Grid> {
     for row in &rows {
         let name = GridCell::from(&row.name).toned(if row.url.is_empty() { "total" } else { "" });
         let texts = [name, (&row.url).into(), (&row.database).into()];
-        grid.row(texts.into_iter().chain(cells(row)).chain([(&row.work).into()]).collect());
+        grid.row(texts.into_iter().chain(cells(row)).chain([(&row.work).into()]));
     }
     Some(grid)
 }
@@ -104,14 +103,17 @@ pub(crate) fn targets_grid(record: &RunRecord) -> Option<Grid> {
 /// target.
 pub fn targets_table(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = targets_grid(record) else { return String::new() };
-    let mut table = TextTable::of_heads(&grid.heads);
+    let mut table = Grid::new(grid.heads.clone());
     for (_, cells) in &grid.rows {
-        table.grid_row(&grid.heads, cells);
-        let about =
-            grid.heads.iter().zip(cells).filter(|(head, cell)| head.only_on_pages && !cell.text.is_empty());
+        table.row(cells.clone());
+        let about = grid
+            .heads
+            .iter()
+            .zip(cells)
+            .filter(|(head, cell)| head.place == ColumnPlace::OnPages && !cell.text.is_empty());
         let about: Vec<&str> = about.map(|(_, cell)| cell.text.as_str()).collect();
         if !about.is_empty() {
-            table.note(&about.join(", "), Paint::Dim);
+            table.note(&about.join(", "), "dim");
         }
     }
     table.render(style)

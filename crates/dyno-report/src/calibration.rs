@@ -10,7 +10,6 @@ use dyno_record::{Calibration, RawFigure, RawTest, RunRecord, Status};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::html::{PageFrame, PageSection, pages_in};
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// Maximum lines of a sentence.
@@ -199,7 +198,7 @@ pub fn calibration_text(record: &RunRecord, style: &Style) -> Option<String> {
     let (rates, bandwidths) = limits(raw_limits);
     for grid in [&rates, &bandwidths].into_iter().filter(|grid| !grid.rows.is_empty()) {
         out.push('\n');
-        out.push_str(&TextTable::from(grid).render(style));
+        out.push_str(&grid.render(style));
     }
     let notes = notes(record, raw_limits);
     if !notes.is_empty() {

@@ -9,7 +9,6 @@ use crate::chart::{
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::html::PageSection;
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// Shares from which a cell is a warning, and from which it is bad, %.
@@ -75,7 +74,7 @@ fn cells(row: &CapacityRow) -> Vec<GridCell> {
 pub fn capacity_text(capacity: &CapacityReport, style: &Style) -> String {
     let mut out = String::new();
     if !capacity.rows.is_empty() {
-        out.push_str(&TextTable::from(&grid(capacity)).render(style));
+        out.push_str(&grid(capacity).render(style));
     }
     for sentence in sides(capacity).into_iter().chain(note_lines(capacity)) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {

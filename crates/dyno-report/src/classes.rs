@@ -4,8 +4,7 @@ use dyno_record::{Latency, OpStats, RunRecord};
 
 use crate::extra_counts::{ExtraCount, extra_counts};
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::style::{Paint, Style};
-use crate::table::TextTable;
+use crate::style::Style;
 
 /// Characters of a count or rate before it is abbreviated.
 const FIGURE_MAX: usize = 11;
@@ -38,30 +37,20 @@ fn rows(name: &str, ops: &OpStats, extra: &[ExtraCount]) -> Vec<Vec<GridCell>> {
     rows
 }
 
-/// The table of all classes.
+/// The table of all classes, with notes on classes whose operations have no times of their own.
 pub(crate) fn classes_grid(record: &RunRecord) -> Grid {
     let extra = extra_counts(record);
     let mut grid = Grid::new(heads(&extra));
     for (name, ops) in record.by_class() {
         rows(name, ops, &extra).into_iter().for_each(|cells| grid.row(cells));
+        if let Some(untimed) = &ops.untimed {
+            grid.note(&format!("not timed separately: {untimed}"), "dim");
+        }
     }
     grid
 }
 
-/// The table for a terminal, with notes on classes whose operations have no times of their own; empty without
-/// operations.
+/// The table for a terminal; empty without operations.
 pub(crate) fn classes_text(record: &RunRecord, style: &Style) -> String {
-    if record.ops.is_empty() {
-        return String::new();
-    }
-    let extra = extra_counts(record);
-    let heads = heads(&extra);
-    let mut table = TextTable::of_heads(&heads);
-    for (name, ops) in record.by_class() {
-        rows(name, ops, &extra).iter().for_each(|cells| table.grid_row(&heads, cells));
-        if let Some(untimed) = &ops.untimed {
-            table.note(&format!("not timed separately: {untimed}"), Paint::Dim);
-        }
-    }
-    table.render(style)
+    if record.ops.is_empty() { String::new() } else { classes_grid(record).render(style) }
 }

@@ -1,18 +1,17 @@
 //! Tables of a comparison: each measure at each point, verdicts, gates, and other differences.
 
 use dyno_analyze::compare::{
-    ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, RunComparison,
+    ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, PointComparison, RunComparison,
 };
 use dyno_analyze::differences::ConfigDifference;
-use dyno_analyze::number::{ABSENT, figure, fixed};
+use dyno_analyze::number::{figure, fixed};
 use dyno_analyze::points::Measure;
 use dyno_record::Unit;
 
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::grid::{Grid, GridCell, GridHead, unit_name};
 use crate::profile::gains_text;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
 /// Maximum number of other differences shown; `--json` has all.
@@ -81,7 +80,7 @@ pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &St
     } else {
         for (i, overall) in comparison.overall.iter().enumerate() {
             out.push('\n');
-            out.push_str(&measure_table(comparison, i, overall, style));
+            out.push_str(&measure_grid(comparison, i, overall).render(style));
         }
     }
     out.push_str(&notes(comparison, style));
@@ -99,41 +98,65 @@ pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &St
     out
 }
 
-/// Every measure at every point as one table, for a page or Markdown.
-pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
-    let mut heads: Vec<GridHead> =
-        comparison.axes.iter().map(|axis| GridHead::text(axis_name(axis))).collect();
-    heads.extend([
-        GridHead::text("measure"),
-        GridHead::text("unit"),
-        GridHead::figures("A", ""),
-        GridHead::figures("B", ""),
-    ]);
-    heads.extend([
+/// Columns of a measure on both sides, with its difference.
+fn figure_heads(unit: &str) -> [GridHead; 7] {
+    [
+        GridHead::figures("A", unit),
+        GridHead::figures("B", unit),
         GridHead::figures("difference", "%").explained("B − A, as a share of A"),
-        GridHead::figures("95 % interval", "%"),
-        GridHead::figures("runs", ""),
+        GridHead::figures("95 % interval", "%").spare(1),
+        GridHead::figures("runs", "").spare(1),
         GridHead::figures("p", "")
-            .explained("probability of ranks at least this far apart if both sides were equal"),
+            .explained("probability of ranks at least this far apart if both sides were equal")
+            .spare(1),
         GridHead::text("verdict"),
-    ]);
+    ]
+}
+
+fn figures(compared: &MeasureComparison) -> [GridCell; 7] {
+    let (in_a, in_b) = compared.marked;
+    [
+        GridCell::figure(compared.a).marked(in_a),
+        GridCell::figure(compared.b).marked(in_b),
+        difference(compared),
+        interval(compared.interval_pct).into(),
+        format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into(),
+        chance(compared.p_adjusted),
+        verdict(compared.verdict),
+    ]
+}
+
+/// Difference, interval, probability and verdict of a measure over all points.
+fn overall_figures(overall: &OverallComparison) -> [GridCell; 4] {
+    [
+        percent(overall.difference_pct).marked(overall.marked),
+        interval(overall.interval_pct).into(),
+        chance(overall.p),
+        verdict(overall.verdict),
+    ]
+}
+
+/// A column for each setting in which points differ.
+fn axis_heads(comparison: &RunComparison) -> Vec<GridHead> {
+    comparison.axes.iter().map(|axis| GridHead::text(axis_name(axis))).collect()
+}
+
+fn axis_cells(point: &PointComparison) -> impl Iterator<Item = GridCell> {
+    point.at.iter().map(|at| GridCell::setting(at))
+}
+
+/// Every measure at every point as one table, for a page, Markdown or CSV.
+pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
+    let mut heads = axis_heads(comparison);
+    heads.extend([GridHead::text("measure"), GridHead::text("unit")]);
+    heads.extend(figure_heads(""));
     let mut grid = Grid::new(heads);
     for point in &comparison.points {
         for compared in &point.measures {
-            let mut cells: Vec<GridCell> = point.at.iter().map(|at| GridCell::setting(at)).collect();
-            let (in_a, in_b) = compared.marked;
-            cells.extend([
-                Measure::find(&compared.measure).map_or(compared.measure.as_str(), |m| m.label).into(),
-                if compared.unit == Unit::Microseconds { "µs" } else { compared.unit.name() }.into(),
-                GridCell::figure(compared.a).marked(in_a),
-                GridCell::figure(compared.b).marked(in_b),
-                difference(compared),
-                interval(compared.interval_pct).into(),
-                format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into(),
-                chance(compared.p_adjusted),
-                verdict(compared.verdict),
-            ]);
-            grid.row(cells);
+            let label =
+                Measure::find(&compared.measure).map_or(compared.measure.as_str(), |measure| measure.label);
+            let measure = [label, unit_name(compared.unit)].map(GridCell::text);
+            grid.row(axis_cells(point).chain(measure).chain(figures(compared)));
         }
     }
     grid
@@ -150,14 +173,8 @@ pub(crate) fn overall_grid(comparison: &RunComparison) -> Grid {
         GridHead::text("verdict"),
     ]);
     for overall in &comparison.overall {
-        table.row(vec![
-            label(&overall.measure).into(),
-            GridCell::count(overall.points as u64),
-            percent(overall.difference_pct).marked(overall.marked),
-            interval(overall.interval_pct).into(),
-            chance(overall.p),
-            verdict(overall.verdict),
-        ]);
+        let measure = [label(&overall.measure).into(), GridCell::count(overall.points as u64)];
+        table.row(measure.into_iter().chain(overall_figures(overall)));
     }
     table
 }
@@ -185,62 +202,28 @@ fn runs(count: usize) -> String {
 }
 
 /// One measure at every point and over all points.
-fn measure_table(comparison: &RunComparison, i: usize, overall: &OverallComparison, style: &Style) -> String {
-    let at = |point: usize| &comparison.points[point].measures[i];
-    let unit = at(0).unit.name();
-    let repeated = comparison.points.iter().any(|point| point.measures[i].interval_pct.is_some());
-    let mut columns: Vec<TextColumn> =
-        comparison.axes.iter().map(|axis| TextColumn::text(axis_name(axis))).collect();
-    columns.extend([
-        TextColumn::figures("A", unit).grouped_under(&overall.measure),
-        TextColumn::figures("B", unit).grouped_under(&overall.measure),
-        TextColumn::figures("difference", "%").grouped_under(&overall.measure),
-    ]);
-    if repeated {
-        columns.extend([
-            TextColumn::figures("95 % interval", "%").droppable(),
-            TextColumn::figures("runs", "").droppable(),
-            TextColumn::figures("p", "").droppable(),
-        ]);
+fn measure_grid(comparison: &RunComparison, i: usize, overall: &OverallComparison) -> Grid {
+    let at = |point: &PointComparison| point.measures[i].clone();
+    let unit = comparison.points.first().map_or("", |point| unit_name(at(point).unit));
+    let mut heads = axis_heads(comparison);
+    for (place, head) in figure_heads(unit).into_iter().enumerate() {
+        heads.push(if place < 3 { head.grouped_under(&overall.measure) } else { head });
     }
-    columns.push(TextColumn::text("verdict"));
-    let mut table = TextTable::new(columns);
-    for (p, point) in comparison.points.iter().enumerate() {
-        let mut cells: Vec<TextCell> = point.at.iter().map(|value| TextCell::from(value.as_str())).collect();
-        cells.extend(row(at(p), repeated).iter().map(TextCell::from));
-        table.row(cells);
+    let mut grid = Grid::new(heads);
+    for point in &comparison.points {
+        grid.row(axis_cells(point).chain(figures(&at(point))));
     }
     if comparison.points.len() > 1 {
-        let mut cells: Vec<TextCell> = comparison.axes.iter().map(|_| TextCell::default()).collect();
-        cells[0] = TextCell::painted("all points", Paint::Head);
-        cells.extend([TextCell::default(), TextCell::default(), (&percent(overall.difference_pct)).into()]);
-        if repeated {
-            cells.extend([
-                interval(overall.interval_pct).into(),
-                TextCell::default(),
-                (&chance(overall.p)).into(),
-            ]);
-        }
-        cells.push((&verdict(overall.verdict)).into());
-        table.row(cells);
+        let [difference, interval, chance, verdict] = overall_figures(overall);
+        let mut cells = vec![GridCell::default(); comparison.axes.len()];
+        cells[0] = GridCell::from("all points").toned("total");
+        let empty = GridCell::default;
+        cells.extend([empty(), empty(), difference, interval, empty(), chance, verdict]);
+        grid.row(cells);
     }
-    table.render(style)
-}
-
-fn row(compared: &MeasureComparison, repeated: bool) -> Vec<GridCell> {
-    let (in_a, in_b) = compared.marked;
-    let mut cells = vec![
-        GridCell::figure(compared.a).marked(in_a),
-        GridCell::figure(compared.b).marked(in_b),
-        difference(compared),
-    ];
-    if repeated {
-        cells.push(interval(compared.interval_pct).into());
-        cells.push(format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into());
-        cells.push(chance(compared.p_adjusted));
-    }
-    cells.push(verdict(compared.verdict));
-    cells
+    // Single runs have neither an interval nor a probability.
+    let repeated = comparison.points.iter().any(|point| at(point).interval_pct.is_some());
+    if repeated { grid } else { grid.columns(|head| head.spare == 0) }
 }
 
 /// The last part of an axis path: `work_unit`.
@@ -294,26 +277,23 @@ fn varied_lines(comparison: &RunComparison, style: &Style) -> String {
 }
 
 fn gate_table(gates: &[GateResult], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("gate"),
-        TextColumn::figures("difference", "%"),
-        TextColumn::text("outcome"),
+    let mut table = Grid::new(vec![
+        GridHead::text("gate"),
+        GridHead::figures("difference", "%"),
+        GridHead::text("outcome"),
     ]);
     for result in gates {
-        let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
-            (_, _, None) => ("failed: no percentage on both sides", Paint::Bad),
-            (true, _, _) if result.marked => ("passed, but may include other load", Paint::Warn),
-            (false, _, _) if result.marked => ("failed, but may include other load", Paint::Bad),
-            (true, true, _) => ("passed", Paint::Good),
-            (true, false, _) => ("passed, but other runs might fail it", Paint::Warn),
-            (false, true, _) => ("failed", Paint::Bad),
-            (false, false, _) => ("failed, but other runs might pass it", Paint::Bad),
+        let (words, tone) = match (result.holds, result.certain, result.difference_pct) {
+            (_, _, None) => ("failed: no percentage on both sides", "bad"),
+            (true, _, _) if result.marked => ("passed, but may include other load", "warn"),
+            (false, _, _) if result.marked => ("failed, but may include other load", "bad"),
+            (true, true, _) => ("passed", "good"),
+            (true, false, _) => ("passed, but other runs might fail it", "warn"),
+            (false, true, _) => ("failed", "bad"),
+            (false, false, _) => ("failed, but other runs might pass it", "bad"),
         };
-        table.row([
-            TextCell::from(result.gate.to_string()),
-            (&percent(result.difference_pct)).into(),
-            TextCell::painted(words, paint),
-        ]);
+        let gate = GridCell::from(result.gate.to_string());
+        table.row([gate, percent(result.difference_pct), GridCell::text(words).toned(tone)]);
     }
     table.render(style)
 }
@@ -323,27 +303,30 @@ pub fn differences(differed: &[ConfigDifference], style: &Style) -> String {
     if differed.is_empty() {
         return "no other differences in the records\n".into();
     }
-    let mut table = TextTable::new(vec![
-        TextColumn::text("other differences"),
-        TextColumn::text(""),
-        TextColumn::text("A"),
-        TextColumn::text("B"),
-    ]);
-    let list = |values: &[String]| match values {
-        [] => ABSENT.to_owned(),
-        values => values.join(", "),
-    };
-    for difference in differed.iter().take(DIFFERENCES_MAX) {
-        table.row([
-            TextCell::from(difference.name.as_str()),
-            TextCell::painted(difference.area.words(), Paint::Dim),
-            list(&difference.a).into(),
-            list(&difference.b).into(),
-        ]);
-    }
+    let mut grid = differences_grid(&differed[..differed.len().min(DIFFERENCES_MAX)]);
     if differed.len() > DIFFERENCES_MAX {
         let more = differed.len() - DIFFERENCES_MAX;
-        table.note(&format!("… and {more} more (--json shows all)"), Paint::Dim);
+        grid.note(&format!("… and {more} more (--json shows all)"), "dim");
     }
-    table.render(style)
+    grid.render(style)
+}
+
+/// Other differences between the two sides as a table.
+pub fn differences_grid(differed: &[ConfigDifference]) -> Grid {
+    let mut grid = Grid::new(vec![
+        GridHead::text("what").short("", "other differences"),
+        GridHead::text("where").short("", ""),
+        GridHead::text("A"),
+        GridHead::text("B"),
+    ]);
+    for difference in differed {
+        let area = GridCell::text(difference.area.words()).toned("dim");
+        grid.row([
+            (&difference.name).into(),
+            area,
+            GridCell::list(&difference.a),
+            GridCell::list(&difference.b),
+        ]);
+    }
+    grid
 }

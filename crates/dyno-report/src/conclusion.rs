@@ -4,7 +4,8 @@ use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 
 use crate::compare_table::{compare_grid, compare_text};
 use crate::grid::Grid;
-use crate::soak::minute_table;
+use crate::soak::minute_grid;
+use crate::study::study_grid;
 use crate::style::{Paint, Style};
 use crate::suite;
 use crate::text::{clean, wrap};
@@ -25,9 +26,9 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
             let table = ab.comparison.as_ref().map(|comparison| compare_text(comparison, &ab.gates, style));
             out.push_str(&table.unwrap_or_default());
         }
-        ConclusionFigures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
+        ConclusionFigures::Soak(soak) => out.push_str(&minute_grid(&soak.parts).render(style)),
         ConclusionFigures::Suite(suite) => out.push_str(&suite::text(suite, style)),
-        ConclusionFigures::Study(study) => out.push_str(&crate::study::study_text(study, style)),
+        ConclusionFigures::Study(study) => out.push_str(&study_grid(study).render(style)),
         ConclusionFigures::Search(_) | ConclusionFigures::Sweep(_) | ConclusionFigures::Newer(_) => {}
     }
     // The table of a comparison contains all its measures.
@@ -49,8 +50,9 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
 pub(crate) fn grid(conclusion: &Conclusion) -> Option<Grid> {
     match &conclusion.figures {
         ConclusionFigures::Ab(ab) => ab.comparison.as_ref().map(compare_grid),
+        ConclusionFigures::Soak(soak) => Some(minute_grid(&soak.parts)).filter(|grid| !grid.rows.is_empty()),
         ConclusionFigures::Suite(suite) => Some(suite::overview(suite)),
-        ConclusionFigures::Study(study) => Some(crate::study::study_grid(study)),
+        ConclusionFigures::Study(study) => Some(study_grid(study)),
         _ => None,
     }
 }

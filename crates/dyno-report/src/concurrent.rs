@@ -5,7 +5,6 @@ use dyno_record::{OpStats, RunRecord, WorkloadFacts};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::result::has_result;
 use crate::style::Style;
-use crate::table::TextTable;
 use crate::text::indent;
 
 pub const TITLE: &str = "concurrent workloads";
@@ -38,7 +37,7 @@ pub fn beside(record: &RunRecord) -> Option<Grid> {
 pub fn table(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     let grid = beside(record).filter(|_| has_result(record));
-    grid.map_or_else(String::new, |grid| indent(&TextTable::from(&grid).render(&inner)))
+    grid.map_or_else(String::new, |grid| indent(&grid.render(&inner)))
 }
 
 fn row(workload: &WorkloadFacts) -> Vec<GridCell> {

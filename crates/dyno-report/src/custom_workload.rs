@@ -8,7 +8,6 @@ use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, count, figure, fixed};
 use crate::result::has_result;
 use crate::style::Style;
-use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 
 pub const TITLE: &str = "transactions";
@@ -192,7 +191,7 @@ fn invariant_words(workload: &WorkloadFacts) -> Option<String> {
 pub fn text(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     let Some(grid) = transactions(record).filter(|_| has_result(record)) else { return String::new() };
-    indent(&format!("{}{}", TextTable::from(&grid).render(&inner), lines(record, &inner)))
+    indent(&format!("{}{}", grid.render(&inner), lines(record, &inner)))
 }
 
 /// The sentences as lines of text.

@@ -2,8 +2,8 @@
 
 use dyno_analyze::number::{ABSENT, bytes, compact, count, fixed};
 
-use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::style::Style;
 
 /// Maximum number of tables shown; a load of hundreds of schemas is summed up.
 const ROWS_MAX: usize = 20;
@@ -41,31 +41,31 @@ fn exact(value: u64) -> String {
     if text.len() <= COUNT_MAX { text } else { compact(value as f64) }
 }
 
-fn rows_per_block(rows: u64, blocks: u64) -> TextCell {
+fn rows_per_block(rows: u64, blocks: u64) -> GridCell {
     if blocks == 0 {
-        return TextCell::from(ABSENT);
+        return GridCell::from(ABSENT);
     }
     let ratio = rows as f64 / blocks as f64;
     let text = fixed(ratio, 3);
     if (ratio - 1.0).abs() <= ROWS_PER_BLOCK_SLACK {
-        TextCell::from(text)
+        GridCell::from(text)
     } else {
-        TextCell::painted(&text, Paint::Bad)
+        GridCell::from(text).toned("bad")
     }
 }
 
 /// What a load created: rows, blocks, rows per block (the method requires one) and size of each table.
 pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("table"),
-        TextColumn::figures("rows", ""),
-        TextColumn::figures("blocks", ""),
-        TextColumn::figures("rows per block", ""),
-        TextColumn::figures("size", ""),
+    let mut table = Grid::new(vec![
+        GridHead::text("table"),
+        GridHead::figures("rows", ""),
+        GridHead::figures("blocks", ""),
+        GridHead::figures("rows per block", ""),
+        GridHead::figures("size", ""),
     ]);
     for row in rows.iter().take(ROWS_MAX) {
         table.row([
-            TextCell::from(row.table.as_str()),
+            GridCell::from(row.table.as_str()),
             exact(row.rows).into(),
             exact(row.blocks).into(),
             rows_per_block(row.rows, row.blocks),
@@ -73,13 +73,13 @@ pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
         ]);
     }
     if rows.len() > ROWS_MAX {
-        table.note(&format!("… and {} more (--json shows all)", rows.len() - ROWS_MAX), Paint::Dim);
+        table.note(&format!("… and {} more (--json shows all)", rows.len() - ROWS_MAX), "dim");
     }
     if rows.len() > 1 {
         let sum = |part: fn(&LoadRow) -> u64| rows.iter().map(part).fold(0u64, u64::saturating_add);
         let (all_rows, blocks) = (sum(|row| row.rows), sum(|row| row.blocks));
         table.row([
-            TextCell::painted("all", Paint::Head),
+            GridCell::from("all").toned("total"),
             exact(all_rows).into(),
             exact(blocks).into(),
             rows_per_block(all_rows, blocks),
@@ -91,14 +91,11 @@ pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
 
 /// What a drop would remove, or has removed. The list is always complete, because the user confirms it.
 pub fn drop_table(rows: &[DropRow], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("kind"),
-        TextColumn::text("name"),
-        TextColumn::figures("size", ""),
-    ]);
+    let mut table =
+        Grid::new(vec![GridHead::text("kind"), GridHead::text("name"), GridHead::figures("size", "")]);
     for row in rows {
         let size = row.bytes.map_or_else(|| ABSENT.to_owned(), bytes);
-        table.row([TextCell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
+        table.row([GridCell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
     }
     table.render(style)
 }

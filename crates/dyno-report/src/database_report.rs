@@ -46,7 +46,6 @@ mod tests {
 
     use super::*;
     use crate::style::Style;
-    use crate::table::TextTable;
 
     #[test]
     fn rates_of_run_and_report_are_shown_with_difference() {
@@ -62,8 +61,7 @@ mod tests {
             metrics,
             ..DatabaseReport::default()
         }));
-        let table =
-            TextTable::from(&compared(&record).unwrap()).render(&Style { width: 100, ..Style::default() });
+        let table = compared(&record).unwrap().render(&Style { width: 100, ..Style::default() });
         assert!(table.contains("commits") && table.contains("210") && table.contains("5.0"), "{table}");
         assert_eq!(words(&record).unwrap(), "AWR snapshots 17 to 18, 60.6 s");
     }

@@ -1,7 +1,19 @@
 //! A table as a document holds it: heads, and rows of typed cells. Terminal, HTML, Markdown and workbook each
 //! have one renderer of it.
 
-pub use crate::grid_cell::{CellNumber, GridCell};
+use std::borrow::Cow;
+
+pub use crate::grid_cell::{CellNumber, GridCell, unit_name};
+
+/// The renderings that have a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColumnPlace {
+    #[default]
+    Everywhere,
+    /// Pages, Markdown and workbooks.
+    OnPages,
+    InTerminal,
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GridHead {
@@ -19,8 +31,10 @@ pub struct GridHead {
     pub short: Option<(String, String)>,
     /// Rank at which a terminal without room drops the column: highest first, 0 never.
     pub spare: u8,
-    /// Whether a terminal leaves the column out at any width.
-    pub only_on_pages: bool,
+    /// The renderings that have the column.
+    pub place: ColumnPlace,
+    /// Minimum width in a terminal: a table that grows line by line cannot know its widest cell.
+    pub least: usize,
 }
 
 impl GridHead {
@@ -43,6 +57,13 @@ impl GridHead {
         Self { short: Some((shared.into(), own.into())), ..self }
     }
 
+    /// Puts the column of a terminal under a head that it shares with its neighbors.
+    #[must_use]
+    pub fn grouped_under(self, shared: &str) -> Self {
+        let own = self.label.clone();
+        self.short(shared, &own)
+    }
+
     /// Lets a terminal drop the column if there is no room: the highest `rank` first, the last of equals.
     #[must_use]
     pub fn spare(self, rank: u8) -> Self {
@@ -52,7 +73,19 @@ impl GridHead {
     /// Leaves the column out of a terminal.
     #[must_use]
     pub fn only_on_pages(self) -> Self {
-        Self { only_on_pages: true, ..self }
+        Self { place: ColumnPlace::OnPages, ..self }
+    }
+
+    /// Leaves the column out of everything but a terminal: it draws what others have as a chart.
+    #[must_use]
+    pub fn only_in_terminal(self) -> Self {
+        Self { place: ColumnPlace::InTerminal, ..self }
+    }
+
+    /// Sets a minimum width in a terminal.
+    #[must_use]
+    pub fn at_least(self, columns: usize) -> Self {
+        Self { least: columns, ..self }
     }
 
     /// Adds an explanation, which pages show.
@@ -75,12 +108,43 @@ impl Grid {
         Self { heads, rows: Vec::new() }
     }
 
-    pub fn row(&mut self, cells: Vec<GridCell>) {
+    /// Adds a row; missing cells are empty. A single cell is a title for the rows below it.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = GridCell>) {
         self.named_row("", cells);
     }
 
     /// Adds a row with an anchor.
-    pub fn named_row(&mut self, name: &str, cells: Vec<GridCell>) {
-        self.rows.push((name.into(), cells));
+    pub fn named_row(&mut self, name: &str, cells: impl IntoIterator<Item = GridCell>) {
+        self.rows.push((name.into(), cells.into_iter().collect()));
+    }
+
+    /// Whether these cells are a title for the rows below them, or a note on the row above them.
+    pub(crate) fn is_title(&self, cells: &[GridCell]) -> bool {
+        cells.len() == 1 && self.heads.len() > 1
+    }
+
+    /// The table with those columns that `keeps` keeps; titles remain.
+    #[must_use]
+    pub fn columns(&self, keeps: impl Fn(&GridHead) -> bool) -> Self {
+        let kept = |at: &usize| self.heads.get(*at).is_some_and(&keeps);
+        let row = |(name, cells): &(String, Vec<GridCell>)| match self.is_title(cells) {
+            true => (name.clone(), cells.clone()),
+            false => (name.clone(), (0..cells.len()).filter(kept).map(|at| cells[at].clone()).collect()),
+        };
+        Self {
+            heads: self.heads.iter().filter(|head| keeps(head)).cloned().collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
+    /// The columns of pages, Markdown and workbooks.
+    pub(crate) fn on_pages(&self) -> Cow<'_, Self> {
+        let is_shown = |head: &GridHead| head.place != ColumnPlace::InTerminal;
+        if self.heads.iter().all(is_shown) { Cow::Borrowed(self) } else { Cow::Owned(self.columns(is_shown)) }
+    }
+
+    /// Adds a sentence about the row above it.
+    pub fn note(&mut self, text: &str, tone: &'static str) {
+        self.row([GridCell::text(text).toned(tone)]);
     }
 }

@@ -6,12 +6,17 @@
 use dyno_analyze::attribution::{MARK, mark};
 use dyno_analyze::number::{self, ABSENT};
 use dyno_analyze::points::apart;
-use dyno_record::Status;
+use dyno_record::{Status, Unit};
 
 use crate::text::clean;
 
 /// Maximum characters of a unit in a number format.
 const UNIT_MAX: usize = 60;
+
+/// Name of a unit in tables.
+pub fn unit_name(unit: Unit) -> &'static str {
+    if unit == Unit::Microseconds { "µs" } else { unit.name() }
+}
 
 /// The number behind the text of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +156,11 @@ impl GridCell {
     /// A number of bytes, printed as [`number::bytes`].
     pub fn bytes(value: impl Into<Option<f64>>) -> Self {
         Self::number(value, 0, |value| number::bytes(value.round() as u64)).with_own_unit("B")
+    }
+
+    /// A list of texts; a dash if it is empty.
+    pub fn list(texts: &[String]) -> Self {
+        if texts.is_empty() { Self::absent() } else { texts.join(", ").into() }
     }
 
     /// Adds `unit` to number and text.

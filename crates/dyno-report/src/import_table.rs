@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use dyno_analyze::number::{ABSENT, optional};
 use dyno_record::{Metric, RunRecord};
 
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::Style;
-use crate::table::{TextCell, TextColumn, TextTable};
 
 /// One row for each record: line, variant, labels, sessions, and every figure that any of them has.
 pub fn import_table(records: &[RunRecord], style: &Style) -> String {
@@ -14,27 +14,26 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
     let labels: BTreeSet<&String> = from().flat_map(|from| from.labels.keys()).collect();
     let metrics: BTreeSet<&String> = records.iter().flat_map(|record| record.metrics.keys()).collect();
     let parts = records.iter().any(|record| record.one_target_of.is_some());
-    let mut columns =
-        vec![TextColumn::figures("line", ""), TextColumn::name("run"), TextColumn::text("variant")];
+    let mut columns = vec![GridHead::figures("line", ""), GridHead::tight("run"), GridHead::text("variant")];
     if parts {
-        columns.push(TextColumn::text("of target"));
+        columns.push(GridHead::text("of target"));
     }
-    columns.extend(labels.iter().map(|label| TextColumn::text(label)));
-    columns.push(TextColumn::figures("sessions", ""));
+    columns.extend(labels.iter().map(|label| GridHead::text(label)));
+    columns.push(GridHead::figures("sessions", ""));
     columns.extend(metrics.iter().map(|name| {
         let unit = records.iter().find_map(|record| match record.metrics.get(*name) {
             Some(Metric::Value { unit, .. }) => Some(unit.name()),
             _ => None,
         });
-        TextColumn::figures(name, unit.unwrap_or_default())
+        GridHead::figures(name, unit.unwrap_or_default())
     }));
-    let mut table = TextTable::new(columns);
+    let mut table = Grid::new(columns);
     for record in records {
         let source = record.imported.as_ref();
         let line =
             source.and_then(|from| from.line).map_or_else(|| ABSENT.to_owned(), |line| line.to_string());
         let mut cells = vec![
-            TextCell::from(line),
+            GridCell::from(line),
             record.id.as_str().into(),
             record.variant.as_deref().unwrap_or("").into(),
         ];
@@ -45,12 +44,12 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
         }
         let label =
             |name: &String| source.and_then(|from| from.labels.get(name)).cloned().unwrap_or_default();
-        cells.extend(labels.iter().map(|name| TextCell::from(label(name))));
+        cells.extend(labels.iter().map(|name| GridCell::from(label(name))));
         cells.push(
             if record.gate.sessions > 0 { record.gate.sessions.to_string() } else { ABSENT.into() }.into(),
         );
         let value = |name: &String| optional(record.metrics.get(name).and_then(Metric::value));
-        cells.extend(metrics.iter().map(|name| TextCell::from(value(name))));
+        cells.extend(metrics.iter().map(|name| GridCell::from(value(name))));
         table.row(cells);
     }
     table.render(style)

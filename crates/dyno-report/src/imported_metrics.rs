@@ -7,7 +7,6 @@ use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKi
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::fixed;
 use crate::style::Style;
-use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 pub(crate) const TITLE: &str = "metrics of other tools: imported, not audited";
@@ -105,7 +104,7 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
 /// The table and its notes for a terminal; empty if no metric was imported.
 pub fn imported_metrics_text(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = grid(record) else { return String::new() };
-    let mut out = TextTable::from(&grid).render(style);
+    let mut out = grid.render(style);
     for line in words(record).iter().flat_map(|words| wrap(words, style.columns(), usize::MAX)) {
         out.push_str(&line);
         out.push('\n');

@@ -36,6 +36,12 @@ impl Differences {
         self.shown
     }
 
+    /// Both sides with their difference; marks as for [`Differences::cells`].
+    pub fn row(self, change: &ReadingChange, only: [&str; 2]) -> [GridCell; 4] {
+        let [by, percent] = self.cells(change, only);
+        [reading_cell(change.a), reading_cell(change.b), by, percent]
+    }
+
     /// The difference in the common unit, and in percent of the first. A mark if one side is missing.
     pub fn cells(self, change: &ReadingChange, only: [&str; 2]) -> [GridCell; 2] {
         let alone = |word: &str| [GridCell::absent(), GridCell::text(word).toned("alone")];
@@ -74,16 +80,13 @@ const LISTED: [&str; 2] = ["only in A", "only in B"];
 /// Marks for lines that certainly do not exist on the other side.
 const CERTAIN: [&str; 2] = ["gone", "new"];
 
-fn reading_cell(side_reading: Option<PrintedNumber>) -> GridCell {
+/// A figure with the digits of its report.
+pub fn reading_cell(side_reading: Option<PrintedNumber>) -> GridCell {
     side_reading.map_or_else(GridCell::absent, |reading| GridCell::shown(reading.value, |_| reading.shown()))
 }
 
-fn change_row(change: &ReadingChange, differences: Differences, only: [&str; 2]) -> [GridCell; 4] {
-    let [by, percent] = differences.cells(change, only);
-    [reading_cell(change.a), reading_cell(change.b), by, percent]
-}
-
-fn heads(unit: &str) -> [GridHead; 4] {
+/// Columns of both sides and their difference.
+pub fn change_heads(unit: &str) -> [GridHead; 4] {
     [
         GridHead::figures("A", unit),
         GridHead::figures("B", unit),
@@ -96,13 +99,13 @@ fn heads(unit: &str) -> [GridHead; 4] {
 pub fn load_grid(lines: &[LoadLine], differences: Differences, pers: &[LoadProfilePer]) -> Grid {
     let unit = |per: &LoadProfilePer| if *per == LoadProfilePer::Second { "/s" } else { "/txn" };
     let mut columns = vec![GridHead::text("load profile")];
-    columns.extend(pers.iter().flat_map(|per| heads(unit(per))));
+    columns.extend(pers.iter().flat_map(|per| change_heads(unit(per))));
     let mut grid = Grid::new(columns);
     for line in lines {
         let mut cells = vec![GridCell::text(&line.name)];
         for per in pers {
             let change = if *per == LoadProfilePer::Second { &line.per_s } else { &line.per_txn };
-            cells.extend(change_row(change, differences, LISTED));
+            cells.extend(differences.row(change, LISTED));
         }
         grid.row(cells);
     }
@@ -111,7 +114,7 @@ pub fn load_grid(lines: &[LoadLine], differences: Differences, pers: &[LoadProfi
 
 fn events_grid(lines: &[EventLine], differences: Differences) -> Grid {
     let mut columns = vec![GridHead::text("top timed event"), GridHead::text("class")];
-    columns.extend(["s waited per s", "waits/s", "mean wait, ms"].iter().flat_map(|unit| heads(unit)));
+    columns.extend(["s waited per s", "waits/s", "mean wait, ms"].iter().flat_map(|unit| change_heads(unit)));
     let mut grid = Grid::new(columns);
     for line in lines {
         let (class, tone) = class_and_tone(&line.name, &line.class);
@@ -121,7 +124,7 @@ fn events_grid(lines: &[EventLine], differences: Differences) -> Grid {
         let mean_ms =
             ReadingChange { a: in_ms(line.mean_us.a), b: in_ms(line.mean_us.b), ..line.mean_us.clone() };
         for change in [&line.waited, &line.waits, &mean_ms] {
-            cells.extend(change_row(change, differences, only));
+            cells.extend(differences.row(change, only));
         }
         grid.row(cells);
     }
@@ -131,7 +134,7 @@ fn events_grid(lines: &[EventLine], differences: Differences) -> Grid {
 /// Rows of sections that changed between the intervals.
 pub fn sections_grid(lines: &[SectionLine], differences: Differences) -> Grid {
     let mut columns = vec![GridHead::text("section"), GridHead::text("row"), GridHead::text("figure")];
-    columns.extend(heads(""));
+    columns.extend(change_heads(""));
     let mut grid = Grid::new(columns);
     for line in lines {
         let per = if line.per_s { "/s" } else { "" };
@@ -140,7 +143,7 @@ pub fn sections_grid(lines: &[SectionLine], differences: Differences) -> Grid {
             GridCell::text(&line.row),
             GridCell::text(&format!("{}{per}", line.figure)),
         ];
-        cells.extend(change_row(&line.change, differences, LISTED));
+        cells.extend(differences.row(&line.change, LISTED));
         grid.row(cells);
     }
     grid
@@ -181,11 +184,11 @@ pub fn interval_sections(between: &IntervalComparison, differences: Differences)
     }
     if !between.statistics.is_empty() {
         let mut columns = vec![GridHead::text("statistic")];
-        columns.extend(heads("/s"));
+        columns.extend(change_heads("/s"));
         let mut grid = Grid::new(columns);
         for line in &between.statistics {
             let mut cells = vec![GridCell::text(&line.name)];
-            cells.extend(change_row(line, differences, LISTED));
+            cells.extend(differences.row(line, LISTED));
             grid.row(cells);
         }
         let about = "Totals of each interval divided by its length. A statistic that only one of them has was 0 in the other, or is not listed there.";

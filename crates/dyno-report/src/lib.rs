@@ -80,7 +80,7 @@ pub use calibration::{calibration_page, calibration_text};
 pub use capacity::{capacity_sections, capacity_text};
 pub use chart::terminal::Glyphs;
 pub use compare_page::compare_sections;
-pub use compare_table::{compare_text, differences, signed_percent};
+pub use compare_table::{compare_text, differences, differences_grid, signed_percent};
 pub use conclusion::conclusion_text;
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;
@@ -93,7 +93,9 @@ pub use figures::text_curves;
 pub use health::health_grid;
 pub use import_table::import_table;
 pub use imported_metrics::imported_metrics_text;
-pub use intervals::{Differences, LoadProfilePer, interval_sections, load_grid, sections_grid};
+pub use intervals::{
+    Differences, LoadProfilePer, change_heads, interval_sections, load_grid, reading_cell, sections_grid,
+};
 pub use list::{list_table, notes_text};
 pub use live::{LiveFigures, live_line};
 pub use loaded::loaded_text;
@@ -108,7 +110,7 @@ pub use soak::minute_table;
 pub use style::Style;
 pub use suite::{suite_list, suite_steps};
 pub use sweep_tables::{RunningTable, SweepRow, point_table, sweep_list};
-pub use trend_table::trend_text;
+pub use trend_table::{trend_grid, trend_text};
 pub use watched::{WatchLive, watch_lines, watch_text};
 
 #[cfg(test)]

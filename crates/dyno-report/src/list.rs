@@ -1,15 +1,15 @@
 //! Table of the repository's runs, one line each.
 
-use dyno_analyze::attribution::mark;
-use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
+use dyno_analyze::number::ABSENT;
 use dyno_record::RunSummary;
 
-use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::status::tone;
+use crate::style::Style;
 use crate::text::{clean, truncate, wrap};
 
 /// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else unchanged.
-fn moment(rfc3339: &str) -> String {
+pub(crate) fn moment(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..19)) {
         (Some(date), Some("T"), Some(time)) => format!("{date} {time}"),
         _ => rfc3339.to_owned(),
@@ -36,9 +36,6 @@ fn version(database: &str) -> String {
 /// Maximum columns of a version.
 const VERSION_MAX: usize = 16;
 
-/// Maximum lines of the details below a run.
-const BENEATH_LINES_MAX: usize = 3;
-
 /// Maximum lines of one note.
 const NOTE_LINES_MAX: usize = 3;
 
@@ -48,9 +45,8 @@ pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
     if rows.is_empty() {
         return "no runs yet: `dyno run` makes one\n".into();
     }
-    let table = filled(rows, true, style);
-    let mut out =
-        if table.fits(style) { table.render(style) } else { filled(rows, false, style).render(style) };
+    let all = list_grid(rows, true);
+    let mut out = if all.fits(style) { all } else { list_grid(rows, false) }.render(style);
     out.push_str(&notes_text(rows, style));
     out
 }
@@ -63,72 +59,56 @@ pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// The table with all columns, or with figures only.
-fn filled(rows: &[RunSummary], is_wide: bool, style: &Style) -> TextTable {
-    let has_variants = is_wide && rows.iter().any(|row| row.variant.is_some());
-    let has_tags = is_wide && rows.iter().any(|row| !row.tags.is_empty());
-    let mut columns = vec![TextColumn::name("run")];
-    if is_wide {
-        columns.push(TextColumn::text("started (UTC)"));
-    }
-    columns.push(TextColumn::text("status"));
-    if is_wide {
-        columns.extend([TextColumn::text("target"), TextColumn::figures("version", "")]);
-    }
-    columns.extend(has_variants.then(|| TextColumn::text("variant")));
-    columns.extend(has_tags.then(|| TextColumn::text("tags")));
-    columns.extend([
-        TextColumn::figures("sessions", ""),
-        TextColumn::figures("updates", "%"),
-        TextColumn::figures("ops", "/s"),
-        TextColumn::figures("p99", ""),
-        TextColumn::figures("elapsed", "s"),
+/// The table with all columns, or with figures and the description below them.
+fn list_grid(rows: &[RunSummary], is_wide: bool) -> Grid {
+    let mut grid = Grid::new(vec![
+        GridHead::tight("run"),
+        GridHead::text("started (UTC)"),
+        GridHead::text("status"),
+        GridHead::text("target"),
+        GridHead::figures("version", ""),
+        GridHead::text("variant"),
+        GridHead::text("tags"),
+        GridHead::figures("sessions", ""),
+        GridHead::figures("updates", "%"),
+        GridHead::figures("ops", "/s"),
+        GridHead::figures("p99", ""),
+        GridHead::figures("elapsed", "s"),
     ]);
-    let mut table = TextTable::new(columns);
     for row in rows {
-        let mut cells = vec![TextCell::from(row.id.as_str())];
-        if is_wide {
-            cells.push(started(row).unwrap_or_else(absent).into());
-        }
-        cells.push(TextCell::painted(row.status.name(), crate::status::paint(row.status)));
-        if is_wide {
-            cells.push(row.target.as_str().into());
-            cells.push(row.database.as_deref().map_or_else(absent, version).into());
-        }
-        cells.extend(has_variants.then(|| row.variant.as_deref().unwrap_or_default().into()));
-        cells.extend(has_tags.then(|| row.tags.join(", ").into()));
-        cells.extend(figures(row));
-        table.row(cells);
+        let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
+        grid.row([
+            (&row.id).into(),
+            started(row).map_or_else(GridCell::absent, GridCell::from),
+            GridCell::from(row.status.name()).toned(tone(row.status)),
+            (&row.target).into(),
+            row.database.as_deref().map_or_else(GridCell::absent, |database| version(database).into()),
+            row.variant.as_deref().unwrap_or_default().into(),
+            row.tags.join(", ").into(),
+            GridCell::count(Some(u64::from(row.sessions)).filter(|sessions| *sessions > 0)),
+            // The summary of imported figures does not know what their source stated.
+            GridCell::count(row.update_pct.map(u64::from)),
+            GridCell::compact(row.ops_per_s).marked(is_marked),
+            GridCell::time_us(row.p99_us),
+            GridCell::fixed(row.seconds, 1),
+        ]);
         if !is_wide {
-            for line in wrap(&clean(&extra_facts(row)), style.columns() - 2, BENEATH_LINES_MAX) {
-                table.note(&line, Paint::Dim);
-            }
+            grid.note(&extra_facts(row), "dim");
         }
         if let Some(reason) = &row.reason {
-            table.note(reason, Paint::Dim);
+            grid.note(reason, "dim");
         }
     }
-    table
-}
-
-fn absent() -> String {
-    ABSENT.to_owned()
+    grid.columns(|head| match head.label.as_str() {
+        "started (UTC)" | "target" | "version" => is_wide,
+        "variant" => is_wide && rows.iter().any(|row| row.variant.is_some()),
+        "tags" => is_wide && rows.iter().any(|row| !row.tags.is_empty()),
+        _ => true,
+    })
 }
 
 fn started(row: &RunSummary) -> Option<String> {
     (!row.undated).then(|| moment(&row.started_at))
-}
-
-fn figures(row: &RunSummary) -> [TextCell; 5] {
-    let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
-    [
-        if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
-        // The summary of imported figures does not know what their source stated.
-        row.update_pct.map_or_else(absent, |pct| pct.to_string()).into(),
-        mark(row.ops_per_s.map_or_else(absent, compact), is_marked).into(),
-        row.p99_us.map_or_else(absent, time_us).into(),
-        row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),
-    ]
 }
 
 /// Details without a column: start, variant, tags, version and target.

@@ -5,7 +5,6 @@ use dyno_record::{BulkLoadResult, Metric, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::Style;
-use crate::table::TextTable;
 
 pub(crate) const TITLE: &str = "bulk load";
 
@@ -63,7 +62,7 @@ pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
 
 /// The table as text for a terminal.
 pub fn loaded_text(record: &RunRecord, style: &Style) -> String {
-    loaded(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(style))
+    loaded(record).map_or_else(String::new, |grid| grid.render(style))
 }
 
 /// Seconds and their scope; or why there are none.

@@ -6,7 +6,6 @@ use dyno_record::{OpStats, PhaseStats, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::count;
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::clean;
 
 pub const TITLE: &str = "phases";
@@ -46,7 +45,11 @@ pub fn phases(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("p99", "").explained(response),
         GridHead::figures("max", "").explained(response),
     ];
-    heads.extend(shown.iter().map(|(_, head)| GridHead::figures(head, "")));
+    heads.extend(shown.iter().map(|(_, head)| GridHead::figures(head, "").spare(6)));
+    // A narrow terminal shows the phase, requested and actual rate, and response time.
+    for (at, rank) in [(1, 4), (6, 2), (7, 5), (9, 3), (10, 1)] {
+        heads[at].spare = rank;
+    }
     let mut grid = Grid::new(heads);
     for phase in &record.phases {
         let name = clean(&phase.name).to_string();
@@ -87,21 +90,6 @@ fn parts<'a>(record: &'a RunRecord, phase: &'a PhaseStats) -> Vec<(&'a str, &'a 
         all.extend(own_classes);
     }
     all
-}
-
-/// The table for a terminal; a narrow one shows the phase, requested and actual rate, and response time.
-pub fn table(grid: &Grid) -> TextTable {
-    // Rank of each column: the highest is dropped first.
-    const SPARE: [u8; 13] = [0, 4, 0, 0, 0, 0, 2, 5, 0, 3, 1, 0, 0];
-    let columns = grid.heads.iter().enumerate().map(|(at, head)| match at {
-        0 => TextColumn::name(&head.label),
-        _ => TextColumn::figures(&head.label, &head.unit).spare(SPARE.get(at).copied().unwrap_or(6)),
-    });
-    let mut table = TextTable::new(columns.collect());
-    for (_, cells) in &grid.rows {
-        table.row(cells.iter().map(TextCell::from));
-    }
-    table
 }
 
 fn cells(name: &str, schedule_cells: [GridCell; 2], behind: GridCell, ops: &OpStats) -> Vec<GridCell> {
@@ -195,7 +183,7 @@ mod tests {
         assert_eq!((row(0).last(), row(1).last()), (Some(&"12.5"), Some(&ABSENT)));
         let words = words(&record).join("\n");
         assert!(words.contains("No counters of hold 200/s 10s: its ends"), "{words}");
-        let text = table(&grid).render(&Style { width: 100, ..Style::default() });
+        let text = grid.render(&Style { width: 100, ..Style::default() });
         assert!(
             ["behind", "480", "ramp 0/s..400/s 10s", "max"].iter().all(|word| text.contains(word)),
             "{text}"

@@ -10,7 +10,6 @@ use dyno_record::{CpuKind, CpuProfile, DatabaseIn, Profile, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, truncate, wrap};
 
 pub const TITLE: &str = "CPU profile";
@@ -194,8 +193,8 @@ pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
         }
     }
     if let Some(profile) = record.profile.as_ref().and_then(Profile::taken) {
-        out.push_str(&TextTable::from(&processes(record, profile, PROCESSES_SHOWN)).render(style));
-        out.push_str(&TextTable::from(&symbols(record, profile, SYMBOLS_SHOWN)).render(style));
+        out.push_str(&processes(record, profile, PROCESSES_SHOWN).render(style));
+        out.push_str(&symbols(record, profile, SYMBOLS_SHOWN).render(style));
     }
     out
 }
@@ -216,7 +215,7 @@ pub(crate) fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
     );
     let mut out = wrap(&head, style.columns(), LINES_MAX).join("\n");
     out.push('\n');
-    out.push_str(&TextTable::from(&gains_grid(gains)).render(style));
+    out.push_str(&gains_grid(gains).render(style));
     let mut notes = Vec::new();
     if gains.left_out > 0 {
         notes.push(format!("{} more functions differ by less", count(gains.left_out as u64)));

@@ -7,7 +7,6 @@ use dyno_analyze::points::{MeasuredPoint, SESSIONS};
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// A column: its metric, its name, and for a terminal the head that it shares with its neighbors and its own;
@@ -142,7 +141,7 @@ pub fn ramp_tables(points: &Points, style: &Style) -> String {
     let mut out = String::new();
     for table in &TABLES {
         out.push_str(&format!("\n{}\n", style.paint(Paint::Head, table.title)));
-        out.push_str(&TextTable::from(&table.grid(points)).render(style));
+        out.push_str(&table.grid(points).render(style));
         for reason in table.reasons(points) {
             for line in wrap(&clean(&reason), style.columns(), REASON_LINES_MAX) {
                 out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));

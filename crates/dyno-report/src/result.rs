@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::attribution::{MetricAttributions, legend, mark, marked_metrics};
-use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
+use dyno_analyze::attribution::{MARK, MetricAttributions, legend, marked_metrics};
+use dyno_analyze::number::{ABSENT, percent};
 use dyno_plan::Placement;
 use dyno_record::{CheckStatus, RecordKind, RunRecord, Status, ThreadPlacement};
 
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, indent, pad, width, wrap};
 
 /// Maximum reasons shown below a run.
@@ -153,24 +153,26 @@ impl FigureFormat {
         }
     }
 
-    fn text(self, value: Option<f64>, time: TimeUnit) -> String {
-        let Some(value) = value else { return ABSENT.into() };
+    fn cell(self, value: Option<f64>, time: TimeUnit) -> GridCell {
         match self {
-            Self::Wide(_) => within(value, FIGURE_MAX),
-            Self::Narrow(_) => within(value, SMALL_FIGURE_MAX),
-            Self::Percent => percent(value),
-            Self::Time => optional(Some(value / time.us)),
-            Self::Elapsed => fixed(value, 1),
+            Self::Wide(_) => GridCell::within(value, FIGURE_MAX),
+            Self::Narrow(_) => GridCell::within(value, SMALL_FIGURE_MAX),
+            Self::Percent => GridCell::percent(value),
+            Self::Time => GridCell::figure(value.map(|us| us / time.us)),
+            Self::Elapsed => GridCell::fixed(value, 1),
         }
     }
 }
 
-fn count_or_absent(value: Option<u32>) -> String {
-    value.map_or_else(|| ABSENT.into(), |value| value.to_string())
+/// A figure of a run, with the mark if it includes activity of others.
+fn figure_cell(row: &ResultRow, column: &ResultColumn, time: TimeUnit) -> GridCell {
+    let &(metric, .., format) = column;
+    let value = row.figures.as_ref().and_then(|figures| figures.get(metric));
+    format.cell(value, time).marked(row.marked.contains_key(metric))
 }
 
-fn status_cell(status: Status) -> TextCell {
-    TextCell::painted(status.name(), crate::status::paint(status))
+fn count(value: Option<u32>) -> GridCell {
+    GridCell::setting(&value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string()))
 }
 
 /// The metric, its shared head, its name, and its format.
@@ -243,12 +245,6 @@ fn card_columns() -> impl Iterator<Item = &'static ResultColumn> {
     [CARD_LEFT, CARD_RIGHT, &CARD_SCANS, &[CARD_SLEPT]].into_iter().flatten()
 }
 
-/// A cell's text: the figure, with the mark if it includes activity of others.
-fn marked_cell(row: &ResultRow, metric: &str, figure: String) -> String {
-    let marked = figure != ABSENT && row.marked.contains_key(metric);
-    mark(figure, marked)
-}
-
 /// One table of `blocks` side by side, with columns that identify the run before them, and the status after
 /// them.
 fn table_of(
@@ -256,51 +252,42 @@ fn table_of(
     blocks: &[Block],
     unit: TimeUnit,
     with_status: bool,
-    style: &Style,
-) -> TextTable {
+) -> Grid {
+    let shown: Vec<&ResultColumn> = blocks.iter().copied().flatten().collect();
     let numbered = rows.iter().any(|(number, _)| number.is_some());
-    let mut columns = if numbered { vec![TextColumn::figures("run", "")] } else { Vec::new() };
-    columns.extend([TextColumn::figures("sessions", ""), TextColumn::figures("updates", "%")]);
-    let shown = || blocks.iter().copied().flatten();
-    columns.extend(
-        shown()
-            .map(|&(_, above, head, show)| TextColumn::figures(head, show.unit(unit)).grouped_under(above)),
+    let mut heads = if numbered { vec![GridHead::figures("run", "")] } else { Vec::new() };
+    heads.extend([GridHead::figures("sessions", ""), GridHead::figures("updates", "%")]);
+    heads.extend(
+        shown
+            .iter()
+            .map(|(_, above, head, format)| GridHead::figures(head, format.unit(unit)).grouped_under(above)),
     );
-    let filled = columns.len();
+    let filled = heads.len();
     if with_status {
-        columns.push(TextColumn::text("status"));
+        heads.push(GridHead::text("status"));
     }
-    let mut table = TextTable::new(columns);
+    let mut grid = Grid::new(heads);
     for (number, row) in rows {
-        let number = number.map(|number| TextCell::from(number.to_string()));
-        let mut cells: Vec<TextCell> = number.into_iter().collect();
-        cells.extend([
-            TextCell::from(count_or_absent(row.sessions)),
-            TextCell::from(count_or_absent(row.update_pct)),
-        ]);
-        if let Some(figures) = &row.figures {
-            cells.extend(shown().map(|&(metric, .., show)| {
-                TextCell::from(marked_cell(row, metric, show.text(figures.get(metric), unit)))
-            }));
+        let mut cells: Vec<GridCell> = number.iter().map(|number| GridCell::count(*number as u64)).collect();
+        cells.extend([count(row.sessions), count(row.update_pct)]);
+        if row.figures.is_some() {
+            cells.extend(shown.iter().map(|column| figure_cell(row, column, unit)));
         }
-        cells.resize(filled, TextCell::default());
+        cells.resize(filled, GridCell::default());
         if with_status {
-            cells.push(status_cell(row.status));
+            cells.push(GridCell::from(row.status.name()).toned(crate::status::tone(row.status)));
         }
-        table.row(cells);
+        grid.row(cells);
         if with_status {
-            for line in reasons(&row.reasons, style) {
-                table.note(&line, Paint::Bad);
-            }
+            reasons(&row.reasons).iter().for_each(|reason| grid.note(reason, "bad"));
         }
     }
-    table
+    grid
 }
 
-/// The first reasons as lines, and the number of further ones.
-fn reasons(all: &[String], style: &Style) -> Vec<String> {
-    let lines = |reason: &String| wrap(&clean(reason), style.columns() - 2, REASON_LINES_MAX);
-    let mut shown: Vec<String> = all.iter().take(REASONS_MAX).flat_map(lines).collect();
+/// The first reasons, and the number of further ones.
+fn reasons(all: &[String]) -> Vec<String> {
+    let mut shown: Vec<String> = all.iter().take(REASONS_MAX).cloned().collect();
     if all.len() > REASONS_MAX {
         shown.push(format!("… and {} more reasons (dyno show)", all.len() - REASONS_MAX));
     }
@@ -316,7 +303,7 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     let with_result: Vec<_> = rows.iter().copied().filter(|(_, row)| row.figures.is_some()).collect();
     let table = |blocks: &[Block], first: bool| {
         let rows = if first { &rows } else { &with_result };
-        table_of(rows, blocks, unit, first, style)
+        table_of(rows, blocks, unit, first)
     };
     let mut tables = Vec::new();
     let mut packed: Vec<Block> = Vec::new();
@@ -351,15 +338,16 @@ pub(crate) const LEGEND_LINES_MAX: usize = 6;
 /// One run as a card: its figures in two columns, each with its unit.
 pub fn result_card(row: &ResultRow, style: &Style) -> String {
     let mut out = String::new();
-    let Some(figures) = &row.figures else {
+    if row.figures.is_none() {
         let text = format!("  {}: this run has no result", row.status.name());
         out.push_str(&style.paint(Paint::Bad, &text));
         out.push('\n');
-        for line in reasons(&row.reasons, style) {
-            out.push_str(&format!("  {line}\n"));
+        for reason in reasons(&row.reasons) {
+            let lines = wrap(&clean(&reason), style.columns() - 2, REASON_LINES_MAX);
+            out.extend(lines.iter().map(|line| format!("  {line}\n")));
         }
         return out;
-    };
+    }
     let note = match row.status {
         Status::Valid => None,
         Status::Imported => Some(crate::status::IMPORTED.to_owned()),
@@ -369,7 +357,7 @@ pub fn result_card(row: &ResultRow, style: &Style) -> String {
         out.push_str(&format!("  {}\n", style.paint(crate::status::paint(row.status), &text)));
     }
     let inner = Style { width: style.columns() - 2, ..*style };
-    out.push_str(&indent(&figure_card(row, figures, &inner)));
+    out.push_str(&indent(&figure_card(row, &inner)));
     out
 }
 
@@ -416,39 +404,37 @@ pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     Some(format!("CPU and device are those of {}{owner_note}{lost}", clean(&host.words())))
 }
 
-/// One entry of a card: name, value, unit, metric.
-type Entry = (&'static str, String, &'static str, &'static str);
+/// One entry of a card: name, value, unit.
+type Entry = (&'static str, GridCell, &'static str);
 
 /// Figures of the card, also for `show`, which includes those of invalid runs.
-pub(crate) fn figure_card(row: &ResultRow, f: &RunFigures, style: &Style) -> String {
-    let unit = TimeUnit::of([f]);
-    let entry = |&(metric, _, what, show): &ResultColumn| {
-        (what, show.text(f.get(metric), unit), show.unit(unit), metric)
-    };
-    let mut left: Vec<Entry> = vec![
-        ("sessions", count_or_absent(row.sessions), "", ""),
-        ("updates", count_or_absent(row.update_pct), "%", ""),
-    ];
+pub(crate) fn figure_card(row: &ResultRow, style: &Style) -> String {
+    let unit = TimeUnit::of(&row.figures);
+    let knows = |metric: &str| row.figures.as_ref().is_some_and(|figures| figures.get(metric).is_some());
+    let entry =
+        |column: &ResultColumn| -> Entry { (column.2, figure_cell(row, column, unit), column.3.unit(unit)) };
+    let mut left: Vec<Entry> =
+        vec![("sessions", count(row.sessions), ""), ("updates", count(row.update_pct), "%")];
     left.extend(CARD_LEFT.iter().map(entry));
     let mut right: Vec<Entry> = CARD_RIGHT.iter().map(entry).collect();
-    if CARD_SCANS.iter().all(|(metric, ..)| f.get(metric).is_some()) {
+    if CARD_SCANS.iter().all(|(metric, ..)| knows(metric)) {
         let [scans, megabytes, blocks] = CARD_SCANS.each_ref().map(entry);
         left.extend([scans, megabytes]);
         right.extend([blocks, Entry::default()]);
     }
-    if f.get(CARD_SLEPT.0).is_some() {
+    if knows(CARD_SLEPT.0) {
         left.push(entry(&CARD_SLEPT));
         right.push(Entry::default());
     }
     // Columns of a value, and the start of the right side. A truncated unit would change the meaning of its
     // value.
     let (room, right_at): (usize, usize) = if style.columns() >= 84 { (13, 44) } else { (9, 38) };
-    let entry = |(what, value, unit, metric): &Entry| {
-        let space = pad((20usize.saturating_sub(width(what)) + room).saturating_sub(width(value)).max(1));
+    let entry = |(what, cell, unit): &Entry| {
+        let digits = width(cell.text.trim_end_matches(MARK));
+        let space = pad((20usize.saturating_sub(width(what)) + room).saturating_sub(digits).max(1));
         // An unknown value has no unit.
-        let unit = if value == ABSENT { "" } else { unit };
-        let value = marked_cell(row, metric, value.clone());
-        format!("{what}{space}{value} {unit}")
+        let unit = if cell.number.is_none() { "" } else { unit };
+        format!("{what}{space}{} {unit}", cell.text)
     };
     let mut out = String::new();
     for (l, r) in left.iter().zip(&right) {

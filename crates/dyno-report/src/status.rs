@@ -1,26 +1,21 @@
 //! Colors of a run's state, in terminals and on pages.
 
-use dyno_record::{RunState, Status};
+use dyno_record::RunState;
 
 use crate::style::Paint;
 
 /// Terminal color of a state.
 pub fn paint(state: impl Into<RunState>) -> Paint {
-    match state.into() {
-        RunState::Valid | RunState::Running => Paint::Good,
-        RunState::Imported => Paint::Foreign,
-        RunState::Interrupted | RunState::Unknown => Paint::Warn,
-        RunState::Invalid | RunState::Failed => Paint::Bad,
-    }
+    Paint::of_tone(tone(state)).expect("each state has a color")
 }
 
-/// CSS class of a state.
-pub(crate) fn tone(status: Status) -> &'static str {
-    match paint(status) {
-        Paint::Good => "good",
-        Paint::Foreign => "foreign",
-        Paint::Warn => "warn",
-        _ => "bad",
+/// The tone of a state in tables.
+pub fn tone(state: impl Into<RunState>) -> &'static str {
+    match state.into() {
+        RunState::Valid | RunState::Running => "good",
+        RunState::Imported => "foreign",
+        RunState::Interrupted | RunState::Unknown => "warn",
+        RunState::Invalid | RunState::Failed => "bad",
     }
 }
 

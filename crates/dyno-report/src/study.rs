@@ -1,50 +1,64 @@
-//! A study of variants: the table for documents (figures down, variants across), a plot with error bars, the
-//! differences, and the order of measurements.
+//! A study of variants: the figures of each task by variant, a plot with error bars, the differences, and the
+//! order of measurements.
 
 use dyno_analyze::attribution::mark;
 use dyno_analyze::compare::{ComparisonVerdict, MeasureComparison};
 use dyno_analyze::conclusion::study::{StudyResult, StudyRow, Worth};
 use dyno_analyze::number::{ABSENT, figure, fixed, span_s};
 use dyno_analyze::points::median;
-use dyno_record::Unit;
 
-use crate::compare_table::{signed_percent, tone};
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::compare_table::{interval, percent, signed_percent, tone};
+use crate::grid::{Grid, GridCell, GridHead, unit_name};
 use crate::plot::{Plot, PlotLine as PlotRow, PlotRatio};
-use crate::style::{Paint, Style};
-use crate::table::{self, TextColumn, TextTable};
 
 /// Maximum differences shown for each variant on a page.
 const DIFFERENCES_MAX: usize = 20;
 
-/// A line for each figure of each task. For each variant it shows the value, the difference to the base in
-/// percent with its interval, and the verdict.
+/// For each figure of each task, a line for the base and one for each variant: the median of its repeats, the
+/// difference to the base with its interval, and the verdict.
 pub fn study_grid(study: &StudyResult) -> Grid {
-    let mut heads = vec![
-        GridHead::text("task"),
-        GridHead::text("figure"),
-        GridHead::figures(&study.variants[study.base].name, "base")
-            .explained("the median of its repeats, with the smallest and the largest"),
-    ];
-    for (_, variant) in other_variants(study) {
-        heads.push(GridHead::figures(&variant.name, "").explained(&variant.what));
-        heads.push(
-            GridHead::tight("")
-                .explained("the verdict: whether it differs from the base by more than chance and margin"),
-        );
-    }
-    let mut grid = Grid::new(heads);
+    let mut grid = Grid::new(vec![
+        GridHead::tight("variant"),
+        GridHead::figures("median", "").explained("of its repeats"),
+        GridHead::figures("least", "").only_on_pages(),
+        GridHead::figures("largest", "").only_on_pages(),
+        GridHead::figures("to base", "%"),
+        GridHead::figures("95 % interval", "%"),
+        GridHead::figures("runs", "").spare(1),
+        GridHead::text("verdict")
+            .explained("whether it differs from the base by more than chance and margin"),
+    ]);
     for row in &study.rows {
-        let mut cells =
-            vec![GridCell::text(&row.task), GridCell::text(&label(row)), GridCell::text(&base_value(row))];
-        for (at, _) in other_variants(study) {
-            let cell = row.cells[at].as_ref();
-            cells.push(GridCell::text(&cell.map_or_else(|| ABSENT.to_owned(), variant_value)));
-            cells.push(cell.map_or_else(GridCell::default, verdict));
+        grid.row([GridCell::from(format!("{}: {}", row.task, label(row)))]);
+        let marked = row.cells.iter().flatten().any(|cell| cell.marked.0);
+        let base = [GridCell::default(), GridCell::default(), count(&row.base), "base".into()];
+        let name = &study.variants[study.base].name;
+        grid.row(figures(name, median(&row.base), &row.base, marked).into_iter().chain(base));
+        for (at, variant) in other_variants(study) {
+            let Some(cell) = &row.cells[at] else { continue };
+            let compared = [
+                percent(cell.difference_pct),
+                interval(cell.interval_pct).into(),
+                count(&cell.b_runs),
+                verdict(cell),
+            ];
+            let figures = figures(&variant.name, cell.b, &cell.b_runs, cell.marked.1);
+            grid.row(figures.into_iter().chain(compared));
         }
-        grid.row(cells);
     }
     grid
+}
+
+/// Name, median, and both ends of the repeats of a variant.
+fn figures(name: &str, median: Option<f64>, runs: &[f64], marked: bool) -> [GridCell; 4] {
+    let (low, high) = extent(runs);
+    let [median, low, high] = [median, Some(low), Some(high)]
+        .map(|value| GridCell::figure(value.filter(|value| value.is_finite())));
+    [name.into(), median.marked(marked), low, high]
+}
+
+fn count(runs: &[f64]) -> GridCell {
+    GridCell::count(runs.len() as u64)
 }
 
 fn other_variants(
@@ -55,20 +69,7 @@ fn other_variants(
 
 /// `operations, 1/s`: figures of one line share a unit.
 fn label(row: &StudyRow) -> String {
-    let unit = match row.unit {
-        Unit::Microseconds => "µs",
-        unit => unit.name(),
-    };
-    format!("{}, {unit}", row.label())
-}
-
-fn base_value(row: &StudyRow) -> String {
-    let Some(middle) = median(&row.base) else { return ABSENT.to_owned() };
-    let marked = row.cells.iter().flatten().any(|cell| cell.marked.0);
-    let (low, high) = extent(&row.base);
-    let range =
-        if row.base.len() > 1 { format!(" ({} … {})", figure(low), figure(high)) } else { String::new() };
-    format!("{}{range}", mark(figure(middle), marked))
+    format!("{}, {}", row.label(), unit_name(row.unit))
 }
 
 pub(crate) fn extent(values: &[f64]) -> (f64, f64) {
@@ -101,49 +102,6 @@ fn words(verdict: ComparisonVerdict) -> &'static str {
         ComparisonVerdict::Slower => "worse",
         other => other.words(),
     }
-}
-
-/// The tables for a terminal: one line for each variant in each figure, and the effect of each variant.
-pub(crate) fn study_text(study: &StudyResult, style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::name("variant"),
-        TextColumn::figures("median", ""),
-        TextColumn::figures("to base", "%"),
-        TextColumn::figures("95 % interval", "%"),
-        TextColumn::figures("runs", "").droppable(),
-        TextColumn::text("verdict"),
-    ]);
-    for row in &study.rows {
-        table.note(&format!("{}: {}", row.task, label(row)), Paint::Head);
-        let base = &study.variants[study.base].name;
-        let value = median(&row.base).map_or_else(|| ABSENT.to_owned(), figure);
-        table.row(
-            [base.as_str(), &value, "", "", &row.base.len().to_string(), "base"].map(table::TextCell::from),
-        );
-        for (at, variant) in other_variants(study) {
-            let Some(cell) = &row.cells[at] else { continue };
-            let pct = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), signed_percent);
-            let interval = cell.interval_pct.map_or_else(String::new, |(low, high)| {
-                format!("{} … {}", signed_percent(low), signed_percent(high))
-            });
-            let paint = match cell.verdict {
-                ComparisonVerdict::Faster | ComparisonVerdict::Same => Paint::Good,
-                ComparisonVerdict::Slower => Paint::Bad,
-                _ => Paint::Warn,
-            };
-            table.row([
-                table::TextCell::from(variant.name.as_str()),
-                table::TextCell::from(
-                    mark(cell.b.map_or_else(|| ABSENT.to_owned(), figure), cell.marked.1).as_str(),
-                ),
-                table::TextCell::from(pct(cell.difference_pct).as_str()),
-                table::TextCell::from(interval.as_str()),
-                table::TextCell::from(cell.b_runs.len().to_string().as_str()),
-                table::TextCell::painted(&verdict(cell).text, paint),
-            ]);
-        }
-    }
-    table.render(style)
 }
 
 /// The effect of each variant, best first.
@@ -197,16 +155,9 @@ pub fn differed_grid(study: &StudyResult) -> Grid {
     ]);
     for (_, variant) in other_variants(study) {
         for difference in variant.differed.iter().take(DIFFERENCES_MAX) {
-            let list =
-                |values: &[String]| if values.is_empty() { ABSENT.to_owned() } else { values.join(", ") };
-            let texts = [
-                variant.name.clone(),
-                difference.area.words().to_owned(),
-                difference.name.clone(),
-                list(&difference.a),
-                list(&difference.b),
-            ];
-            grid.row(texts.map(GridCell::from).into());
+            let texts = [variant.name.as_str(), difference.area.words(), &difference.name];
+            let sides = [GridCell::list(&difference.a), GridCell::list(&difference.b)];
+            grid.row(texts.map(GridCell::text).into_iter().chain(sides));
         }
     }
     grid

@@ -15,7 +15,7 @@ use crate::study::{
 };
 
 /// The sections of its page.
-fn sections(conclusion: &Conclusion, study: &StudyResult) -> Vec<PageSection> {
+pub(crate) fn sections(conclusion: &Conclusion, study: &StudyResult) -> Vec<PageSection> {
     let section = |title: &str, grid: Grid| PageSection {
         title: title.to_owned(),
         grids: vec![(String::new(), grid)],

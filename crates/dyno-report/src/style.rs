@@ -37,6 +37,19 @@ pub enum Paint {
 impl Paint {
     const ALL: [Self; 6] = [Self::Good, Self::Warn, Self::Bad, Self::Head, Self::Dim, Self::Foreign];
 
+    /// Color of a tone, which pages show as a CSS class.
+    pub fn of_tone(tone: &str) -> Option<Self> {
+        match tone {
+            "good" => Some(Self::Good),
+            "warn" => Some(Self::Warn),
+            "bad" => Some(Self::Bad),
+            "foreign" => Some(Self::Foreign),
+            "total" | "stands" => Some(Self::Head),
+            "dim" | "alone" => Some(Self::Dim),
+            _ => None,
+        }
+    }
+
     fn code(self) -> &'static str {
         match self {
             Self::Good => "32",

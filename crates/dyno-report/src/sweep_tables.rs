@@ -2,13 +2,12 @@
 //! sweeps.
 
 use dyno_analyze::Points;
-use dyno_analyze::attribution::{is_marked, legend, mark};
-use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
+use dyno_analyze::attribution::{is_marked, legend};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::result::{LEGEND_LINES_MAX, RunFigures, has_result};
-use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
+use crate::style::Style;
 use crate::text::{clean, wrap};
 
 /// One run in the growing table.
@@ -29,69 +28,66 @@ pub struct SweepRow<'a> {
 /// A table that is shown line by line.
 #[derive(Debug, Clone)]
 pub struct RunningTable {
-    columns: Vec<TextColumn>,
+    columns: Vec<GridHead>,
 }
 
 impl RunningTable {
     /// A table for these axes, each with the width of its widest value.
     pub fn new<'a>(axes: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
-        let mut columns = vec![TextColumn::figures("", "").at_least(4)];
+        let mut columns = vec![GridHead::figures("", "").at_least(4)];
         columns.extend(
-            axes.into_iter().map(|(key, widest)| TextColumn::figures(own_name(key), "").at_least(widest)),
+            axes.into_iter().map(|(key, widest)| GridHead::figures(own_name(key), "").at_least(widest)),
         );
         columns.extend([
-            TextColumn::figures("rep", ""),
-            TextColumn::figures("ops", "/s").at_least(8),
-            TextColumn::figures("mean", "").at_least(7),
-            TextColumn::figures("p99", "").at_least(7),
-            TextColumn::figures("logical", "reads/s").at_least(8).droppable(),
-            TextColumn::figures("physical", "reads/s").at_least(8).droppable(),
-            TextColumn::figures("CPU", "%").at_least(5),
-            TextColumn::text("status").at_least(11),
+            GridHead::figures("rep", ""),
+            GridHead::figures("ops", "/s").at_least(8),
+            GridHead::figures("mean", "").at_least(7),
+            GridHead::figures("p99", "").at_least(7),
+            GridHead::figures("logical", "reads/s").at_least(8).spare(1),
+            GridHead::figures("physical", "reads/s").at_least(8).spare(1),
+            GridHead::figures("CPU", "%").at_least(5),
+            GridHead::text("status").at_least(11),
         ]);
         Self { columns }
     }
 
     pub fn heads(&self, style: &Style) -> String {
-        TextTable::new(self.columns.clone()).render(style)
+        Grid::new(self.columns.clone()).render(style)
     }
 
     /// One line, with the reason below it if the run is not valid.
     pub fn line(&self, row: &SweepRow<'_>, style: &Style) -> String {
         let figures = row.record.filter(|record| has_result(record)).map(RunFigures::of);
-        let marked = |metric: &str| row.record.is_some_and(|record| is_marked(record, metric));
-        let figure = |metric: &str, show: fn(f64) -> String| -> TextCell {
-            match figures.as_ref().and_then(|figures| figures.get(metric)) {
-                Some(value) => mark(show(value), marked(metric)).into(),
-                None => ABSENT.into(),
-            }
+        let figure = |metric: &str, show: fn(Option<f64>) -> GridCell| {
+            show(figures.as_ref().and_then(|figures| figures.get(metric)))
+                .marked(row.record.is_some_and(|record| is_marked(record, metric)))
         };
-        let mut table = TextTable::new(self.columns.clone());
-        let mut cells: Vec<TextCell> = vec![row.number.to_string().into()];
-        cells.extend(row.values.iter().map(|value| TextCell::from(*value)));
+        let mut table = Grid::new(self.columns.clone());
+        let mut cells = vec![GridCell::count(u64::from(row.number))];
+        cells.extend(row.values.iter().map(|value| GridCell::setting(value)));
         cells.extend([
-            row.repeat.to_string().into(),
-            figure("ops_per_s", compact),
-            figure("service_mean_us", time_us),
-            figure("service_p99_us", time_us),
-            figure("logical_reads_per_s", compact),
-            figure("physical_reads_per_s", compact),
-            figure("cpu_busy_pct", |value| fixed(value, 1)),
+            GridCell::count(u64::from(row.repeat)),
+            figure("ops_per_s", GridCell::compact),
+            figure("service_mean_us", GridCell::time_us),
+            figure("service_p99_us", GridCell::time_us),
+            figure("logical_reads_per_s", GridCell::compact),
+            figure("physical_reads_per_s", GridCell::compact),
+            figure("cpu_busy_pct", |value| GridCell::fixed(value, 1)),
             status(row.record),
         ]);
         table.row(cells);
         let reason = row.reason.or_else(|| row.record?.reasons.first().map(String::as_str));
         if let Some(reason) = reason {
-            table.note(reason.lines().next().unwrap_or_default(), Paint::Dim);
+            table.note(reason.lines().next().unwrap_or_default(), "dim");
         }
         table.render_lines(style)
     }
 }
 
-fn status(record: Option<&RunRecord>) -> TextCell {
+fn status(record: Option<&RunRecord>) -> GridCell {
     match record.map(|record| record.status) {
-        Some(status) => TextCell::painted(status.name(), crate::status::paint(status)),
-        None => TextCell::painted("no run", Paint::Bad),
+        Some(status) => GridCell::from(status.name()).toned(crate::status::tone(status)),
+        None => GridCell::from("no run").toned("bad"),
     }
 }
 
@@ -102,39 +98,38 @@ fn own_name(key: &str) -> &str {
 
 /// The points of related runs: medians over repeats, and percentiles from merged histograms.
 pub fn point_table(points: &Points, style: &Style) -> String {
-    let mut columns: Vec<TextColumn> =
-        points.axes.iter().map(|axis| TextColumn::figures(own_name(&axis.path), axis.unit)).collect();
+    let mut columns: Vec<GridHead> =
+        points.axes.iter().map(|axis| GridHead::figures(own_name(&axis.path), axis.unit)).collect();
     columns.extend([
-        TextColumn::figures("runs", ""),
-        TextColumn::figures("median", "ops/s").grouped_under("throughput"),
-        TextColumn::figures("spread", "%").grouped_under("throughput"),
-        TextColumn::figures("mean", "").grouped_under("service time"),
-        TextColumn::figures("p50", "").grouped_under("service time"),
-        TextColumn::figures("p95", "").grouped_under("service time"),
-        TextColumn::figures("p99", "").grouped_under("service time"),
-        TextColumn::figures("CPU busy", "%").droppable(),
+        GridHead::figures("runs", ""),
+        GridHead::figures("median", "ops/s").grouped_under("throughput"),
+        GridHead::figures("spread", "%").grouped_under("throughput"),
+        GridHead::figures("mean", "").grouped_under("service time"),
+        GridHead::figures("p50", "").grouped_under("service time"),
+        GridHead::figures("p95", "").grouped_under("service time"),
+        GridHead::figures("p99", "").grouped_under("service time"),
+        GridHead::figures("CPU busy", "%").spare(1),
     ]);
-    let mut table = TextTable::new(columns);
+    let mut table = Grid::new(columns);
     for point in &points.points {
-        let absent = || ABSENT.to_owned();
-        let time = |name: &str| TextCell::from(point.get(name).map_or_else(absent, time_us));
+        let time = |name: &str| GridCell::time_us(point.get(name));
         let ops = point.estimates.get("ops_per_s");
-        let mut cells: Vec<TextCell> =
-            point.values.iter().map(|value| TextCell::from(value.text.as_str())).collect();
+        let mut cells: Vec<GridCell> =
+            point.values.iter().map(|value| GridCell::setting(&value.text)).collect();
         cells.extend([
-            point.runs.len().to_string().into(),
-            ops.map_or_else(absent, |ops| compact(ops.median())).into(),
-            optional_pct(ops.and_then(|ops| ops.spread_pct()), false),
+            GridCell::count(point.runs.len() as u64),
+            GridCell::compact(ops.map(|ops| ops.median())).marked(point.is_marked("ops_per_s")),
+            GridCell::fixed(ops.and_then(|ops| ops.spread_pct()), 1),
             time("service_mean_us"),
             time("service_p50_us"),
             time("service_p95_us"),
             time("service_p99_us"),
-            optional_pct(point.get("cpu_busy_pct"), point.is_marked("cpu_busy_pct")),
+            GridCell::fixed(point.get("cpu_busy_pct"), 1).marked(point.is_marked("cpu_busy_pct")),
         ]);
         table.row(cells);
     }
     for left in &points.left_out {
-        table.note(&format!("left out: {} ({})", left.id, left.reason), Paint::Dim);
+        table.note(&format!("left out: {} ({})", left.id, left.reason), "dim");
     }
     let runs = points.points.iter().flat_map(|point| &point.runs);
     let legend = legend(runs.map(|run| &run.marked), |_| true)
@@ -143,37 +138,33 @@ pub fn point_table(points: &Points, style: &Style) -> String {
     table.render(style) + &lines.collect::<String>()
 }
 
-fn optional_pct(value: Option<f64>, marked: bool) -> TextCell {
-    value.map_or_else(|| optional(None), |value| mark(fixed(value, 1), marked)).into()
-}
-
 /// Maximum lines of one sweep's answer.
 const ANSWER_LINES_MAX: usize = 4;
 
 /// The repository's sweeps, one line each, with the result below.
 pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::name("name"),
-        TextColumn::text("status"),
-        TextColumn::figures("done", ""),
-        TextColumn::figures("planned", ""),
-        TextColumn::text("target"),
+    let mut table = Grid::new(vec![
+        GridHead::tight("name"),
+        GridHead::text("status"),
+        GridHead::figures("done", ""),
+        GridHead::figures("planned", ""),
+        GridHead::text("target"),
     ]);
     for (sweep, answer) in sweeps {
-        let paint = match sweep.status {
-            SweepState::Done | SweepState::Running => Paint::Good,
-            SweepState::Interrupted | SweepState::Unknown => Paint::Warn,
+        let tone = match sweep.status {
+            SweepState::Done | SweepState::Running => "good",
+            SweepState::Interrupted | SweepState::Unknown => "warn",
         };
         table.row([
-            sweep.id.as_str().into(),
-            TextCell::painted(sweep.status.name(), paint),
-            sweep.runs_done.to_string().into(),
-            sweep.runs_planned.map_or_else(|| ABSENT.to_owned(), |runs| runs.to_string()).into(),
-            sweep.target.as_str().into(),
+            (&sweep.id).into(),
+            GridCell::from(sweep.status.name()).toned(tone),
+            GridCell::count(u64::from(sweep.runs_done)),
+            GridCell::count(sweep.runs_planned.map(u64::from)),
+            (&sweep.target).into(),
         ]);
         let line = answer.as_deref().map(clean);
         for line in line.iter().flat_map(|line| wrap(line, style.columns() - 2, ANSWER_LINES_MAX)) {
-            table.note(&format!("  {line}"), Paint::Dim);
+            table.note(&format!("  {line}"), "dim");
         }
     }
     table.render(style)

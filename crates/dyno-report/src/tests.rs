@@ -15,7 +15,6 @@ use dyno_record::{
 };
 use proptest::prelude::*;
 
-use crate::table::{TextColumn, TextTable};
 use crate::text::width;
 use crate::*;
 

@@ -8,11 +8,16 @@ use dyno_analyze::points::figure as measured;
 use dyno_analyze::timed_events::timed_events;
 use dyno_record::{Counter, Histogram, Latency, RunRecord, WaitTime, Waits};
 
+use crate::bars::bar;
 use crate::figures::event_name;
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::grid::{ColumnPlace, Grid, GridCell, GridHead};
 use crate::text::clean;
 
-const EVENTS_MAX: usize = 12;
+/// Maximum events in a table.
+pub(crate) const EVENTS_MAX: usize = 12;
+
+/// Columns of the bar of a share.
+const BAR: usize = 30;
 
 /// Characters of a figure; a longer one is shown as `1.23G`.
 const FIGURE_MAX: usize = 12;
@@ -134,8 +139,8 @@ pub(crate) fn wait_distributions(record: &RunRecord, events_max: usize) -> Optio
 }
 
 /// Sampled time of the sessions by event, with the part that samples cannot attribute; and a sentence about
-/// them.
-fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
+/// them. A terminal draws the shares as bars.
+pub(crate) fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
     let Waits::Sampled { samples, events, .. } = &record.waits else { return None };
     let seconds = record.window.as_ref()?.seconds;
     let share = GridHead::figures("sampled time", "%")
@@ -144,6 +149,11 @@ fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
     heads[2] = GridHead::figures("time", "s").explained("sessions in it on average × length of the window");
     heads.push(GridHead::figures("sessions", "").explained("in it on average"));
     heads.push(GridHead::figures("samples", ""));
+    // Samples know neither the number nor the length of waits.
+    for at in [1, 2, 3, 5, 7] {
+        heads[at].place = ColumnPlace::OnPages;
+    }
+    heads.push(GridHead::text("").only_in_terminal().spare(1));
     let mut grid = Grid::new(heads);
     for event in events.iter().take(EVENTS_MAX) {
         let (class, tone) = class(event);
@@ -156,6 +166,7 @@ fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
             GridCell::text(class).toned(tone),
             shown(event.average_sessions),
             GridCell::count((event.average_sessions * *samples as f64).round() as u64),
+            bar(event.share_pct / 100.0, BAR).into(),
         ]);
     }
     for (name, class, tone, rate, mean) in TIMED {
@@ -175,6 +186,7 @@ fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
             GridCell::text(class).toned(tone),
             shown(per_s * mean_us / 1e6).marked(marked),
             GridCell::absent(),
+            GridCell::default(),
         ]);
     }
     let words = format!(

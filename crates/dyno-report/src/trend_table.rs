@@ -1,14 +1,14 @@
 //! A history of runs: a small chart with marked changes, sentences, and each run's figure.
 
-use dyno_analyze::attribution::mark;
 use dyno_analyze::number::{figure, fixed};
-use dyno_analyze::trend::Trend;
-use dyno_record::Unit;
+use dyno_analyze::points::Measure;
+use dyno_analyze::trend::{Trend, TrendChange};
 
 use crate::compare_table::signed_percent;
+use crate::grid::{Grid, GridCell, GridHead, unit_name};
+use crate::list::moment;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
 
 const LINES: usize = 8;
@@ -17,7 +17,7 @@ const LINES: usize = 8;
 const RUNS_SHOWN: usize = 20;
 
 pub fn trend_text(trend: &Trend, style: &Style) -> String {
-    let unit = trend.unit.map_or("", Unit::name);
+    let unit = trend.unit.map_or("", unit_name);
     let mut out = format!("{} in {unit}, {} runs\n", clean(&trend.measure), trend.points.len());
     if trend.points.len() > 1 {
         out.push('\n');
@@ -29,7 +29,7 @@ pub fn trend_text(trend: &Trend, style: &Style) -> String {
         out.push('\n');
     }
     out.push('\n');
-    out.push_str(&table(trend, unit, style));
+    out.push_str(&latest(trend).render(style));
     let remarks = trend.others.iter().chain(&trend.notes);
     for line in remarks.flat_map(|words| wrap(&clean(words), style.columns(), LEGEND_LINES_MAX)) {
         out.push_str(&format!("{line}\n"));
@@ -76,40 +76,55 @@ fn chart(trend: &Trend, style: &Style) -> String {
     out
 }
 
-/// The latest runs, with the size of each change.
-fn table(trend: &Trend, unit: &str, style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::name("run"),
-        TextColumn::text("started (UTC)").droppable(),
-        TextColumn::figures(&clean(&trend.measure), unit),
-        TextColumn::text("change"),
+/// Each run with its figure and the size of a change that it begins.
+pub fn trend_grid(trend: &Trend) -> Grid {
+    let label = Measure::find(&trend.measure).map_or(trend.measure.as_str(), |measure| measure.label);
+    let unit = trend.unit.map_or("", unit_name);
+    let mut grid = Grid::new(vec![
+        GridHead::figures("#", "").only_on_pages(),
+        GridHead::tight("run"),
+        GridHead::tight("started (UTC)").spare(1),
+        GridHead::figures(label, unit).short("", &trend.measure),
+        GridHead::figures("before", unit).explained("median of the runs before the change").only_on_pages(),
+        GridHead::figures("after", unit).explained("median of the runs after the change").only_on_pages(),
+        GridHead::text("change"),
     ]);
-    let first = trend.points.len().saturating_sub(RUNS_SHOWN);
-    for (i, point) in trend.points.iter().enumerate().skip(first) {
-        let change = trend.changes.iter().find(|change| change.at == i);
-        let words = change.map_or_else(TextCell::default, |change| {
-            let difference = change
-                .difference_pct
-                .map_or_else(|| "changed".to_owned(), |by| format!("{} %", signed_percent(by)));
-            let paint = match change.improved {
-                Some(true) => Paint::Good,
-                Some(false) => Paint::Bad,
-                None => Paint::Warn,
-            };
-            TextCell::painted(&format!("{difference} (p {})", fixed(change.p, 3)), paint)
-        });
-        let started = point.started_at.get(..19).unwrap_or(&point.started_at).replace('T', " ");
-        table.row([
-            TextCell::from(point.run.as_str()),
-            started.into(),
-            mark(figure(point.value), point.marked).into(),
-            words,
+    for (at, point) in trend.points.iter().enumerate() {
+        let change = trend.changes.iter().find(|change| change.at == at);
+        let side = |value: fn(&TrendChange) -> f64| GridCell::figure(change.map(value)).or_empty();
+        grid.row([
+            GridCell::count(at as u64 + 1),
+            (&point.run).into(),
+            moment(&point.started_at).into(),
+            GridCell::figure(point.value).marked(point.marked),
+            side(|change| change.before),
+            side(|change| change.after),
+            change.map_or_else(GridCell::default, change_cell),
         ]);
     }
-    if first > 0 {
-        table.note(&format!("{first} earlier runs are in the chart and in --json"), Paint::Dim);
+    grid
+}
+
+fn change_cell(change: &TrendChange) -> GridCell {
+    let difference =
+        change.difference_pct.map_or_else(|| "changed".to_owned(), |by| format!("{} %", signed_percent(by)));
+    let tone = match change.improved {
+        Some(true) => "good",
+        Some(false) => "bad",
+        None => "warn",
+    };
+    GridCell::from(format!("{difference} (p {})", fixed(change.p, 3))).toned(tone)
+}
+
+/// The latest runs.
+fn latest(trend: &Trend) -> Grid {
+    let mut grid = trend_grid(trend);
+    let earlier = grid.rows.len().saturating_sub(RUNS_SHOWN);
+    if earlier > 0 {
+        grid.rows.drain(..earlier);
+        grid.note(&format!("{earlier} earlier runs are in the chart and in --json"), "dim");
     }
-    table.render(style)
+    grid
 }
 
 #[cfg(test)]
@@ -117,7 +132,7 @@ mod tests {
     use super::*;
     use dyno_analyze::fixture;
     use dyno_analyze::trend::{ChangePointOptions, trend};
-    use dyno_record::{Metric, RunRecord};
+    use dyno_record::{Metric, RunRecord, Unit};
 
     fn history(values: &[f64]) -> Vec<RunRecord> {
         let run = |(i, &value): (usize, &f64)| {

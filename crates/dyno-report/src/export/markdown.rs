@@ -164,6 +164,7 @@ pub(crate) fn text(text: &str) -> String {
 }
 
 pub(crate) fn table(grid: &Grid) -> String {
+    let grid = grid.on_pages();
     grid.rows.iter().fold(head(&grid.heads), |table, (_, cells)| table + &row(cells))
 }
 

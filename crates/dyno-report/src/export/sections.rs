@@ -28,6 +28,7 @@ pub fn sections_csv(sections: &[PageSection]) -> String {
     let Some((_, grid)) = sections.iter().flat_map(|section| &section.grids).next_back() else {
         return String::new();
     };
+    let grid = grid.on_pages();
     let line = |fields: Vec<String>| format!("{}\r\n", fields.join(","));
     let heads = grid.heads.iter().map(|head| match head.unit.as_str() {
         "" => field(&head.label),

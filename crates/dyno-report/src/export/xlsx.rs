@@ -114,6 +114,7 @@ fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
 }
 
 fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
+    let grid = &*grid.on_pages();
     let bold = Format::new().set_bold().set_text_wrap().set_align(FormatAlign::Top);
     for (column, head) in (0u16..).zip(&grid.heads) {
         let common_unit = common_unit(grid, usize::from(column)).filter(|_| head.unit.is_empty());

@@ -7,6 +7,7 @@ use crate::text::clean;
 
 /// The table in a box that scrolls horizontally if it is too wide.
 pub(super) fn table(grid: &Grid, name: &str) -> Markup {
+    let grid = grid.on_pages();
     let rows = html! { @for (name, cells) in &grid.rows { (row(&grid.heads, name, cells)) } };
     table_of(&grid.heads, name, &rows)
 }
@@ -33,9 +34,14 @@ pub(super) fn table_of(heads: &[GridHead], name: &str, rows: &Markup) -> Markup 
 }
 
 pub(super) fn row(heads: &[GridHead], name: &str, cells: &[GridCell]) -> Markup {
-    // A single cell is a title for the rows below it.
+    // A single cell is a title for the rows below it, or a note on the row above it.
     if let ([title], true) = (cells, heads.len() > 1) {
-        return html! { tr { th scope="rowgroup" colspan=(heads.len()) { (clean(&title.text)) } } };
+        return html! {
+            tr {
+                @if title.tone.is_empty() { th scope="rowgroup" colspan=(heads.len()) { (clean(&title.text)) } }
+                @else { td class=(title.tone) colspan=(heads.len()) { (clean(&title.text)) } }
+            }
+        };
     }
     html! {
         tr id=[(!name.is_empty()).then_some(name)] {

@@ -1,18 +1,17 @@
 //! Sections of a page with details of one run, and the audit.
 
-use dyno_analyze::attribution::{attribution_of, is_marked, scope_words};
 use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, count};
-use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord, Unit};
+use dyno_record::{AuditCheck, Histogram, Latency, RunRecord};
 use maud::{Markup, html};
 
-use crate::audit::{ORDER, audit_summary, check_label};
+use crate::audit::{ORDER, audit_summary, check_label, mark};
 use crate::figures::{anchor, timed};
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::phases;
 use crate::report::Report;
 use crate::run_facts::FailedCheck;
-use crate::show::OUTAGES_MAX;
+use crate::show::{OUTAGES_MAX, metric_grid};
 use crate::text::{capital, clean};
 use crate::{
     concurrent, custom_workload, database_report, imported_metrics, learned_costs, load_profile, loaded,
@@ -116,7 +115,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
                 }
             }
         }
-        details { summary { "All metrics" } (table(&metrics(record), "metrics")) }
+        details { summary { "All metrics" } (table(&metric_grid(record), "metrics")) }
     }
 }
 
@@ -142,33 +141,6 @@ fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
         grid.row(timed_events::band_row(band));
     }
     Some((sentence(&bands), grid))
-}
-
-fn metrics(record: &RunRecord) -> Grid {
-    let mut grid = Grid::new(vec![
-        GridHead::text("metric"),
-        GridHead::figures("value", ""),
-        GridHead::text("unit, or why there is no value"),
-    ]);
-    for (name, metric) in &record.metrics {
-        let unit = match metric {
-            Metric::Value { unit: Unit::Microseconds, .. } => "µs",
-            Metric::Value { unit, .. } => unit.name(),
-            Metric::Absent { absent } => absent,
-        };
-        let unit = match attribution_of(record, name) {
-            Some(whose) if whose.marked => {
-                format!("{unit}; {}: {}", scope_words(whose.scope), whose.why)
-            }
-            _ => unit.to_owned(),
-        };
-        grid.row(vec![
-            GridCell::text(name),
-            GridCell::figure(metric.value()).marked(is_marked(record, name)),
-            GridCell::text(&unit),
-        ]);
-    }
-    grid
 }
 
 /// The whole audit of the detailed run, and failures and warnings of all runs, each check once.
@@ -237,13 +209,8 @@ fn checks(checks: &[&AuditCheck]) -> Grid {
         Grid::new(vec![GridHead::text("check"), GridHead::text("outcome"), GridHead::text("finding")]);
     for status in ORDER {
         for check in checks.iter().filter(|check| check.status == status) {
-            let (word, tone) = match status {
-                CheckStatus::Pass => ("✓ pass", "good"),
-                CheckStatus::Warn => ("! warn", "warn"),
-                CheckStatus::Fail => ("✗ fail", "bad"),
-                CheckStatus::Skipped => ("– skipped", ""),
-            };
-            let outcome = GridCell::text(word).toned(tone);
+            let (mark, word, tone) = mark(status);
+            let outcome = GridCell::from(format!("{mark} {word}")).toned(tone);
             grid.row(vec![
                 GridCell::text(&check_label(&check.check)),
                 outcome,

@@ -45,8 +45,10 @@
   };
   for (const table of document.querySelectorAll(".scroll table")) {
     const body = table.tBodies[0];
-    if (!body || body.rows.length < 2 || table.querySelector("[scope=rowgroup]")) continue;
+    if (!body || body.rows.length < 2 || table.querySelector("[colspan]")) continue;
     [...table.tHead.rows[0].cells].forEach((head, at) => {
+      // A screen reader could not name the button of a column without a heading.
+      if (!head.textContent.trim()) return;
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

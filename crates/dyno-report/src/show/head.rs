@@ -319,8 +319,9 @@ fn concentration_words(work: &WorkloadSettings) -> String {
 
 /// The figures, and how the window was measured.
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
+    let row = ResultRow { figures: Some(RunFigures::of(record)), ..ResultRow::from(record) };
     if record.kind == RecordKind::Import {
-        return figure_card(&ResultRow::from(record), &RunFigures::of(record), style);
+        return figure_card(&row, style);
     }
     if record.kind == RecordKind::Watch {
         return watch_text(record, style);
@@ -339,7 +340,7 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
             format!("{}: these figures are not a result; they are shown for diagnosis", record.status.name());
         out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
     }
-    out.push_str(&figure_card(&ResultRow::from(record), &RunFigures::of(record), style));
+    out.push_str(&figure_card(&row, style));
     let mut measured = format!(
         "{} between snapshots; start skew {}; connect time {}",
         span_s(window.seconds),

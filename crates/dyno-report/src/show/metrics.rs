@@ -1,41 +1,50 @@
 //! All metrics with units, and reasons for absent ones.
 
-use dyno_analyze::attribution::{is_marked, mark, marked_metrics, scope_words};
+use dyno_analyze::attribution::{attribution_of, is_marked, marked_metrics, scope_words};
 use dyno_record::{Attribution, Metric, RunRecord, Unit};
 
 use super::lists::{more, pairs};
-use crate::number::{figure, percent};
+use crate::grid::{Grid, GridCell, GridHead, unit_name};
+use crate::number::percent;
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 
 const METRICS_MAX: usize = 60;
 
+/// All metrics: the value, and its unit with the attribution of a marked figure, or why there is no value.
+pub(crate) fn metric_grid(record: &RunRecord) -> Grid {
+    let mut grid = Grid::new(vec![
+        GridHead::text("metric"),
+        GridHead::figures("value", ""),
+        GridHead::text("unit").only_in_terminal(),
+        GridHead::text("unit, or why there is no value").only_on_pages(),
+    ]);
+    for (name, metric) in &record.metrics {
+        let (value, unit, words) = match metric {
+            Metric::Value { value, unit: Unit::Percent } => (GridCell::percent(*value), "%", "%"),
+            Metric::Value { value, unit } => (GridCell::figure(*value), unit_name(*unit), unit_name(*unit)),
+            Metric::Absent { absent } => (GridCell::absent(), "", absent.as_str()),
+        };
+        let words = match attribution_of(record, name).filter(|whose| whose.marked) {
+            Some(whose) => format!("{words}; {}: {}", scope_words(whose.scope), whose.why),
+            None => words.to_owned(),
+        };
+        grid.row([name.into(), value.marked(is_marked(record, name)), unit.into(), words.into()]);
+    }
+    grid
+}
+
 /// Metrics with a value as a table, and the absent ones with their reasons below.
 pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
-    let (mut table, mut absent, mut values) = (
-        TextTable::new(vec![
-            TextColumn::text("metric"),
-            TextColumn::figures("value", ""),
-            TextColumn::text("unit"),
-        ]),
-        Vec::new(),
-        0usize,
-    );
-    for (name, metric) in &record.metrics {
-        match metric {
-            Metric::Value { value, unit } => {
-                values += 1;
-                if values <= METRICS_MAX {
-                    let text = if *unit == Unit::Percent { percent(*value) } else { figure(*value) };
-                    let unit = if *unit == Unit::Microseconds { "µs" } else { unit.name() };
-                    let text = mark(text, is_marked(record, name));
-                    table.row([TextCell::from(name.as_str()), text.into(), unit.into()]);
-                }
-            }
-            Metric::Absent { absent: reason } => absent.push((name.clone(), reason.clone())),
-        }
-    }
-    let mut out = if values > 0 { table.render(style) } else { String::new() };
+    let mut grid = metric_grid(record);
+    grid.rows.retain(|(_, cells)| cells[1].number.is_some());
+    let values = grid.rows.len();
+    grid.rows.truncate(METRICS_MAX);
+    let reason = |(name, metric): (&String, &Metric)| match metric {
+        Metric::Absent { absent } => Some((name.clone(), absent.clone())),
+        Metric::Value { .. } => None,
+    };
+    let absent: Vec<(String, String)> = record.metrics.iter().filter_map(reason).collect();
+    let mut out = if values > 0 { grid.render(style) } else { String::new() };
     out.push_str(&more(values, METRICS_MAX, style));
     if !absent.is_empty() {
         out.push_str(&format!("{}\n", style.paint(Paint::Dim, "absent:")));

@@ -13,10 +13,11 @@ mod waits;
 
 use dyno_record::{Outage, RunRecord};
 
+pub(crate) use self::metrics::metric_grid;
+
 use crate::audit::audit_full;
 use crate::grid::Grid;
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 use crate::{
     by_instance, calibration_text, concurrent, custom_workload, database_report, imported_metrics,
@@ -32,7 +33,7 @@ pub(crate) const OUTAGES_MAX: usize = 20;
 /// A table of the phases of a schedule and its notes; empty without phases.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = phases::phases(record) else { return String::new() };
-    let mut out = phases::table(&grid).render(style);
+    let mut out = grid.render(style);
     for words in phases::words(record) {
         out.push_str(&wrap(&words, style.columns(), usize::MAX).join("\n"));
         out.push('\n');
@@ -42,7 +43,7 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
 
 /// A table after an empty line; empty without a table.
 fn text_of(grid: Option<Grid>, style: &Style) -> String {
-    grid.map_or_else(String::new, |grid| format!("\n{}", indent(&TextTable::from(&grid).render(style))))
+    grid.map_or_else(String::new, |grid| format!("\n{}", indent(&grid.render(style))))
 }
 
 /// The load profile with its notes, and the events that the database counts and times.
@@ -82,34 +83,26 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("targets", crate::by_target::targets_table(record, inner)),
         (
             by_instance::TITLE,
-            by_instance::instances_grid(record)
-                .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+            by_instance::instances_grid(record).map_or_else(String::new, |grid| grid.render(inner)),
         ),
         ("operations", crate::classes::classes_text(record, inner)),
-        (
-            concurrent::TITLE,
-            concurrent::beside(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
-        ),
-        (
-            loaded::TITLE,
-            loaded::loaded(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
-        ),
+        (concurrent::TITLE, concurrent::beside(record).map_or_else(String::new, |grid| grid.render(inner))),
+        (loaded::TITLE, loaded::loaded(record).map_or_else(String::new, |grid| grid.render(inner))),
         (
             custom_workload::TITLE,
             custom_workload::transactions(record).map_or_else(String::new, |grid| {
-                format!("{}{}", TextTable::from(&grid).render(inner), custom_workload::lines(record, inner))
+                format!("{}{}", grid.render(inner), custom_workload::lines(record, inner))
             }),
         ),
         (
             learned_costs::TITLE,
-            learned_costs::learned(record)
-                .map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
+            learned_costs::learned(record).map_or_else(String::new, |grid| grid.render(inner)),
         ),
         (
             database_report::TITLE,
             database_report::compared(record).map_or_else(String::new, |grid| {
                 let words = database_report::words(record).unwrap_or_default();
-                format!("  {words}\n{}", TextTable::from(&grid).render(inner))
+                format!("  {words}\n{}", grid.render(inner))
             }),
         ),
         (phases::TITLE, phases_text(record, inner)),

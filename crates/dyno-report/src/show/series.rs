@@ -4,9 +4,9 @@ use dyno_record::{RecordKind, RunRecord, SeriesPoint};
 
 use super::lists::more;
 use crate::bars::sparkline;
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, compact, count, span_s, time_coarse_us, within};
 use crate::style::Style;
-use crate::table::{TextCell, TextColumn, TextTable};
 
 const POINTS_MAX: usize = 20;
 
@@ -37,18 +37,18 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     let mut out =
         format!("ops/s  {}  {}\n", sparkline(&rates, columns), range(&rates, compact, &least_rates));
     out.push_str(&format!("p99    {}  {}\n", sparkline(&p99, columns), range(&p99, time_coarse_us, &p99)));
-    let mut table = TextTable::new(vec![
-        TextColumn::figures("at", "s"),
-        TextColumn::figures("ops", "/s"),
-        TextColumn::figures("errors", ""),
-        TextColumn::figures("p50", ""),
-        TextColumn::figures("p99", ""),
-        TextColumn::figures("max", ""),
+    let mut table = Grid::new(vec![
+        GridHead::figures("at", "s"),
+        GridHead::figures("ops", "/s"),
+        GridHead::figures("errors", ""),
+        GridHead::figures("p50", ""),
+        GridHead::figures("p99", ""),
+        GridHead::figures("max", ""),
     ]);
-    let time = |value: Option<f64>| TextCell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
+    let time = |value: Option<f64>| GridCell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
     for point in points.iter().take(POINTS_MAX) {
         table.row([
-            TextCell::from(crate::number::fixed(point.at_s, 1)),
+            GridCell::from(crate::number::fixed(point.at_s, 1)),
             within(rate(point), 12).into(),
             count(point.errors).into(),
             time(point.p50_us),

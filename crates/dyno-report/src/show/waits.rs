@@ -4,18 +4,12 @@ use dyno_analyze::audit::{SEEN_LITTLE, samples_miss_most};
 use dyno_record::{ForeignActivity, OtherSessions, RunRecord, Waits, Window};
 
 use super::lists::more;
-use crate::bars::bar;
-use crate::number::{count, figure, percent, within};
+use crate::number::{count, figure};
 use crate::style::{Paint, Style};
-use crate::text::{clean, pad, truncate, width, wrap};
-
-const EVENTS_MAX: usize = 12;
+use crate::text::{clean, wrap};
+use crate::timed_events::{EVENTS_MAX, sampled_events};
 
 const OTHERS_MAX: usize = 4;
-
-/// Columns of an event's name, and of its bar.
-const NAME_COLUMNS: usize = 32;
-const BAR_COLUMNS: usize = 40;
 
 /// Events with bars, or why there are none.
 pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
@@ -42,23 +36,7 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
     for line in wrap(&others_words(company), style.columns(), 2) {
         out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
     }
-    for event in events.iter().take(EVENTS_MAX) {
-        let name = if event.class == event.event {
-            clean(&event.event)
-        } else {
-            format!("{}:{}", clean(&event.class), clean(&event.event))
-        };
-        let name = truncate(&name, NAME_COLUMNS);
-        let line = format!(
-            "{name}{}  {:>7}  {:>5} %  {}",
-            pad(NAME_COLUMNS - width(&name)),
-            within(event.average_sessions, 7),
-            percent(event.share_pct.clamp(0.0, 100.0)),
-            bar(event.share_pct / 100.0, BAR_COLUMNS.min(style.columns().saturating_sub(56)))
-        );
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
+    out.extend(sampled_events(record).map(|(grid, _)| grid.render(style)));
     out.push_str(&more(events.len(), EVENTS_MAX, style));
     out
 }

@@ -6,7 +6,6 @@ use dyno_analyze::conclusion::suite::{RawShare, SuiteRampPoint, SuiteResult, Sui
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell, TextColumn, TextTable};
 
 use super::scale_out::scale_out;
 
@@ -52,59 +51,55 @@ pub(crate) fn groups(suite: &SuiteResult) -> Vec<SuiteGroup<'_>> {
     groups
 }
 
-/// A column: its head, the rank at which a narrow terminal drops it (highest first, 0 never), and its cell.
-type OverviewColumn = (GridHead, u8, fn(&SuiteTestResult, SuiteRampPoint) -> GridCell);
+/// A column: its head and its cell.
+type OverviewColumn = (GridHead, fn(&SuiteTestResult, SuiteRampPoint) -> GridCell);
 
 /// The columns that these tests need.
 fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
     let has_spread = tests.iter().any(|test| test.most.is_some_and(|most| most.spread_pct.is_some()));
     let has_raw = tests.iter().any(|test| test.of_raw.is_some());
     let mut all: Vec<OverviewColumn> = vec![
-        (GridHead::tight("test"), 0, |test, _| (&test.page.id).into()),
-        (
-            GridHead::figures("most", "").explained("highest value of the test's key figure"),
-            0,
-            |test, most| key(test, most),
-        ),
-        (GridHead::tight("unit"), 0, |test, most| most.words(&test.page).1.into()),
+        (GridHead::tight("test"), |test, _| (&test.page.id).into()),
+        (GridHead::figures("most", "").explained("highest value of the test's key figure"), |test, most| {
+            key(test, most)
+        }),
+        (GridHead::tight("unit"), |test, most| most.words(&test.page).1.into()),
     ];
     if has_spread {
         let head = GridHead::figures("±", "%").explained("spread of the runs at that load");
-        all.push((head, 0, |_, most| GridCell::fixed(most.spread_pct, 1).or_empty()));
+        all.push((head, |_, most| GridCell::fixed(most.spread_pct, 1).or_empty()));
     }
-    all.push((GridHead::figures("#J", "").explained("sessions at the highest value"), 0, |_, most| {
+    all.push((GridHead::figures("#J", "").explained("sessions at the highest value"), |_, most| {
         sessions(Some(most))
     }));
     all.push((
-        GridHead::figures("alone", "").explained("mean service time of a single session"),
-        3,
+        GridHead::figures("alone", "").explained("mean service time of a single session").spare(3),
         |test, _| GridCell::time_us(test.single_us),
     ));
-    all.push((GridHead::tight("limit").explained("the latency limit of the optimum"), 2, |test, _| {
+    all.push((GridHead::tight("limit").explained("the latency limit of the optimum").spare(2), |test, _| {
         test.page.limit.replace(" <= ", " ").into()
     }));
     all.push((
-        GridHead::figures("optimum", "").explained("highest value within the test's latency limit"),
-        4,
+        GridHead::figures("optimum", "").explained("highest value within the test's latency limit").spare(4),
         |test, _| test.optimum.map_or_else(|| "none".into(), |at| key(test, at)),
     ));
-    all.push((GridHead::figures("#J", "").explained("sessions at the optimum"), 4, |test, _| {
+    all.push((GridHead::figures("#J", "").explained("sessions at the optimum").spare(4), |test, _| {
         sessions(test.optimum)
     }));
     if tests.iter().any(|test| test.knee.is_some()) {
         let head = GridHead::figures("knee", "#J")
             .explained("sessions from which more add less throughput (Kneedle)");
-        all.push((head, 5, |test, _| sessions(test.knee)));
+        all.push((head.spare(5), |test, _| sessions(test.knee)));
     }
     if has_raw {
         let explained = "highest value as a share of the machine's limit without a database (dyno \
             calibrate); ! means more than that limit: a cache answered, or commits shared syncs";
-        all.push((GridHead::figures("of raw", "%").explained(explained), 1, |test, _| {
+        all.push((GridHead::figures("of raw", "%").explained(explained).spare(1), |test, _| {
             test.of_raw.as_ref().map_or_else(GridCell::default, of_raw)
         }));
     }
     let explained = "what was used up at the highest value; a question mark means likely, but not certain";
-    all.push((GridHead::text("limited by").explained(explained), 0, |test, _| {
+    all.push((GridHead::text("limited by").explained(explained), |test, _| {
         test.limited_by.as_deref().unwrap_or_default().into()
     }));
     all
@@ -126,7 +121,7 @@ fn of_raw(share: &RawShare) -> GridCell {
 /// The table of one group.
 pub(crate) fn group_grid(group: &SuiteGroup<'_>) -> Grid {
     let columns = columns(&group.tests);
-    let mut grid = Grid::new(columns.iter().map(|(head, ..)| head.clone()).collect());
+    let mut grid = Grid::new(columns.iter().map(|(head, _)| head.clone()).collect());
     rows(&mut grid, &columns, &group.tests);
     grid
 }
@@ -136,7 +131,7 @@ pub(crate) fn overview(suite: &SuiteResult) -> Grid {
     let groups = groups(suite);
     let all: Vec<&SuiteTestResult> = groups.iter().flat_map(|group| group.tests.iter().copied()).collect();
     let columns = columns(&all);
-    let mut grid = Grid::new(columns.iter().map(|(head, ..)| head.clone()).collect());
+    let mut grid = Grid::new(columns.iter().map(|(head, _)| head.clone()).collect());
     for group in &groups {
         grid.row(vec![GridCell::text(group.title())]);
         rows(&mut grid, &columns, &group.tests);
@@ -148,7 +143,7 @@ fn rows(grid: &mut Grid, columns: &[OverviewColumn], tests: &[&SuiteTestResult])
     for (test, most) in tests.iter().filter_map(|test| Some((*test, test.most?))) {
         // A test without a valid answer shows only its name and the reason, although its steps have figures.
         let last = columns.len() - 1;
-        let shown = |(place, (_, _, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
+        let shown = |(place, (_, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
             (Some(_), 1) => "unknown".into(),
             (Some(why), place) if place == last => why.into(),
             (Some(_), place) if place > 2 => GridCell::default(),
@@ -173,7 +168,7 @@ pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
     }
     if let Some(grid) = scale_out(suite) {
         out.push_str(&format!("\n{}\n", style.paint(Paint::Head, "Several targets compared with one")));
-        out.push_str(&TextTable::from(&grid).render(style));
+        out.push_str(&grid.render(style));
     }
     out.push('\n');
     let mut say = |note: &str| {
@@ -200,26 +195,16 @@ pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
 }
 
 /// The table of a group within the terminal's width, and the names of dropped columns.
-fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (TextTable, Vec<&'static str>) {
-    let (grid, mut ranks) =
-        (group_grid(group), columns(&group.tests).into_iter().map(|(_, rank, _)| rank).collect::<Vec<_>>());
-    let mut lost = Vec::new();
+fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (Grid, Vec<&'static str>) {
+    let (mut grid, mut lost) = (group_grid(group), Vec::new());
     loop {
-        let heads = grid.heads.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
-        let mut table = TextTable::new(heads.map(|(head, _)| TextColumn::from(head)).collect());
-        for (_, cells) in &grid.rows {
-            let shown = cells.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
-            table.row(shown.map(|(cell, _)| TextCell::from(cell)));
-        }
-        let most = ranks.iter().copied().filter(|rank| *rank != DROPPED).max().unwrap_or_default();
-        if table.fits(style) || most == 0 {
-            return (table, lost);
+        let most = grid.heads.iter().map(|head| head.spare).max().unwrap_or_default();
+        if grid.fits(style) || most == 0 {
+            return (grid, lost);
         }
         lost.extend(NAMES.iter().filter(|(rank, _)| *rank == most).map(|(_, name)| *name));
-        ranks.iter_mut().filter(|rank| **rank == most).for_each(|rank| *rank = DROPPED);
+        grid = grid.columns(|head| head.spare != most);
     }
 }
 
-/// The rank of a dropped column.
-const DROPPED: u8 = u8::MAX;
 const NAMES: [(u8, &str); 5] = [(1, "share of raw"), (2, "limit"), (3, "alone"), (4, "optimum"), (5, "knee")];

@@ -4,7 +4,6 @@ use dyno_analyze::conclusion::suite::{SuiteResult, SuiteTestResult, SuiteTestSte
 
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
 /// Maximum lines of a note.
@@ -113,7 +112,7 @@ pub(crate) fn events(step: &SuiteTestStep) -> Grid {
     ]);
     for wait in &step.events {
         let figures = [GridCell::figure(wait.average_sessions), GridCell::fixed(wait.share_pct, 1)];
-        grid.row([(&wait.event).into(), (&wait.class).into()].into_iter().chain(figures).collect());
+        grid.row([(&wait.event).into(), (&wait.class).into()].into_iter().chain(figures));
     }
     grid
 }
@@ -124,12 +123,12 @@ fn split_to_fit(
     columns: &[StepColumn],
     grid: fn(&SuiteTestResult, &[StepColumn]) -> Grid,
     style: &Style,
-) -> Vec<TextTable> {
+) -> Vec<Grid> {
     let (mut tables, mut first) = (Vec::new(), 0);
     while first < columns.len() {
-        let fits = |end: &usize| TextTable::from(&grid(test, &columns[first..*end])).fits(style);
+        let fits = |end: &usize| grid(test, &columns[first..*end]).fits(style);
         let end = (first + 1..=columns.len()).take_while(fits).last().unwrap_or(first + 1);
-        tables.push(TextTable::from(&grid(test, &columns[first..end])));
+        tables.push(grid(test, &columns[first..end]));
         first = end;
     }
     tables
@@ -157,7 +156,7 @@ pub fn suite_steps(suite: &SuiteResult, style: &Style) -> String {
                 "top timed events with {}\n",
                 dyno_analyze::number::sessions(f64::from(last.sessions))
             ));
-            out.push_str(&TextTable::from(&events(last)).render(style));
+            out.push_str(&events(last).render(style));
         }
         if let Some(limit) = &test.limit {
             for line in wrap(&clean(&limit.full()), style.columns(), NOTE_LINES) {

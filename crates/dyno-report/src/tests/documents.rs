@@ -1,9 +1,14 @@
 //! Documents of many kinds, each in all renderings.
 
 use dyno_analyze::answer::CurveSummaries;
-use dyno_analyze::compare::{ComparisonRules, ComparisonSide, compare};
-use dyno_analyze::conclusion::Conclusion;
+use dyno_analyze::compare::{ComparisonRules, ComparisonSide, ComparisonVerdict, MeasureComparison, compare};
+use dyno_analyze::conclusion::study::{StudyResult, StudyRow, StudyVariant, Worth};
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
+use dyno_analyze::differences::{Area, ConfigDifference};
+use dyno_analyze::intervals::{EventLine, IntervalComparison, LoadLine};
 use dyno_analyze::points;
+use dyno_analyze::reading::{PrintedNumber, ReadingChange};
+use dyno_analyze::trend::{ChangePointOptions, trend};
 use dyno_record::{
     Fleet, FleetHost, ImportedMetric, ImportedPoint, ImportedWithin, InstanceLoad, Reported, ReportedEvent,
     ReportedLoad, Spread, TargetFigures, WatchSummary,
@@ -11,6 +16,7 @@ use dyno_record::{
 
 use super::marked::with_others;
 use super::*;
+use crate::grid::Grid;
 use crate::html::{PageSection, pages};
 
 /// Wide enough that no terminal table drops or shortens a column.
@@ -171,7 +177,125 @@ pub(super) fn comparison() -> Renderings {
     Renderings::of_sections(terminal, &compare_sections(&answers, &[&comparison]))
 }
 
-fn watch() -> RunRecord {
+/// A variant that is better in one figure, with activity of others during its runs.
+pub(super) fn study() -> Renderings {
+    let variant = |name: &str, worth| StudyVariant {
+        name: name.into(),
+        what: format!("sets {name}"),
+        again: false,
+        worth,
+        failed: Vec::new(),
+        verified: vec!["verified".into()],
+        not_durable: Vec::new(),
+        background: Vec::new(),
+        differed: vec![difference()],
+    };
+    let compared = MeasureComparison {
+        measure: "ops_per_s".into(),
+        unit: Unit::PerSecond,
+        a: Some(1_000.5),
+        b: Some(1_234.567),
+        a_runs: vec![1_000.0, 1_001.0],
+        b_runs: vec![1_200.0, 1_269.134],
+        difference: Some(234.067),
+        difference_pct: Some(23.395),
+        marked: (false, true),
+        interval_pct: Some((20.25, 26.5)),
+        p: Some(0.01),
+        p_adjusted: Some(0.02),
+        verdict: ComparisonVerdict::Faster,
+    };
+    let row = StudyRow {
+        task: "load".into(),
+        measure: "ops_per_s".into(),
+        unit: Unit::PerSecond,
+        base: compared.a_runs.clone(),
+        cells: vec![None, Some(compared)],
+    };
+    let result = StudyResult {
+        title: "title".into(),
+        base: 0,
+        repeats: 2,
+        margin_pct: 2.0,
+        state: "loaded again".into(),
+        variants: vec![variant("plain", None), variant("huge pages", Some(Worth::WorthDoing))],
+        rows: vec![row],
+        order: Vec::new(),
+        caveats: Vec::new(),
+        others: None,
+    };
+    let figures = ConclusionFigures::Study(Box::new(result.clone()));
+    let conclusion =
+        Conclusion { of: "study-1".into(), stopped: None, line: "done".into(), words: Vec::new(), figures };
+    let sections = crate::study_page::sections(&conclusion, &result);
+    Renderings::of_sections(conclusion_text(&conclusion, &WIDE), &sections)
+}
+
+fn difference() -> ConfigDifference {
+    ConfigDifference {
+        area: Area::Setting,
+        name: "huge_pages".into(),
+        a: vec!["off".into()],
+        b: vec!["on".into(), "try".into()],
+    }
+}
+
+pub(super) fn differing() -> Renderings {
+    let differed = [difference(), ConfigDifference { a: Vec::new(), ..difference() }];
+    let section = PageSection {
+        grids: vec![("differences".into(), differences_grid(&differed))],
+        ..PageSection::default()
+    };
+    Renderings::of_sections(differences(&differed, &WIDE), &[section])
+}
+
+/// A history whose figure drops in its middle; one run includes activity of others.
+pub(super) fn history() -> Renderings {
+    let run = |at: u32| {
+        let mut record = if at == 2 { with_others() } else { postgres() };
+        record.id = format!("run-{at:02}");
+        record.started_at = format!("2026-03-21T14:{at:02}:00Z");
+        let value = if at < 6 { 5_000.25 } else { 4_000.75 } + f64::from(at);
+        record.metrics.insert("cpu_busy_pct".into(), Metric::Value { value, unit: Unit::Percent });
+        record
+    };
+    let records: Vec<RunRecord> = (0..12).map(run).collect();
+    let trend = trend(&records.iter().collect::<Vec<_>>(), "cpu_busy_pct", &ChangePointOptions::default());
+    assert!(!trend.changes.is_empty() && trend.points.iter().any(|point| point.marked));
+    let section = PageSection { grids: vec![("runs".into(), trend_grid(&trend))], ..PageSection::default() };
+    Renderings::of_sections(trend_text(&trend, &WIDE), &[section])
+}
+
+/// Two intervals of a database's own reports.
+pub(super) fn intervals() -> Renderings {
+    let change = |a: f64, b: Option<f64>| {
+        let reading = |value| PrintedNumber { value, step: 0.1 };
+        ReadingChange { name: "redo".into(), a: Some(reading(a)), b: b.map(reading) }
+    };
+    let between = IntervalComparison {
+        load: vec![LoadLine {
+            name: "redo (bytes)".into(),
+            per_s: change(1_234.5, Some(2_000.0)),
+            per_txn: change(7.5, None),
+        }],
+        events: vec![EventLine {
+            name: "log file sync".into(),
+            class: "Commit".into(),
+            waited: change(0.5, Some(0.5)),
+            waits: change(100.5, Some(110.5)),
+            mean_us: change(5_000.0, Some(4_500.0)),
+            is_certain: true,
+        }],
+        statistics: vec![change(10.5, Some(12.5))],
+        ..IntervalComparison::default()
+    };
+    let sections = interval_sections(&between, Differences::of(&between, false));
+    let text = |(_, grid): &(String, Grid)| grid.render(&WIDE);
+    let terminal = sections.iter().flat_map(|section| &section.grids).map(text).collect();
+    Renderings::of_sections(terminal, &sections)
+}
+
+pub(super) fn watch() -> RunRecord {
     let mut record = fixture::at_point((0, 1));
     record.kind = dyno_record::RecordKind::Watch;
     let spread = Spread {

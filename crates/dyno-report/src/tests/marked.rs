@@ -1,6 +1,7 @@
 //! Figures with activity of others, imported figures, and verdicts are marked everywhere.
 
 use super::*;
+use crate::grid::{Grid, GridHead};
 
 /// A run on a server where other sessions also wrote.
 pub(super) fn with_others() -> RunRecord {
@@ -51,7 +52,7 @@ fn foreign_activity_mark_has_one_legend_in_every_text_view() {
 
 #[test]
 fn digits_stay_aligned_next_to_a_mark() {
-    let mut table = TextTable::new(vec![TextColumn::figures("redo", "MB/s"), TextColumn::text("run")]);
+    let mut table = Grid::new(vec![GridHead::figures("redo", "MB/s"), GridHead::text("run")]);
     table.row(["1,234†".into(), "a".into()]);
     table.row(["5".into(), "b".into()]);
     let text = table.render(&Style::default());

@@ -121,10 +121,11 @@ pub(super) fn of_workbook(bytes: &[u8]) -> Vec<ReadTable<SheetCell>> {
     tables
 }
 
-/// The cells of each line, as columns are at least two spaces apart.
+/// The cells of each line, as columns are at least two spaces apart. Bars draw what a page shows as a chart.
 pub(super) fn of_terminal(text: &str) -> Vec<Vec<String>> {
     let cells = |line: &str| {
-        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+        let is_bar = |cell: &str| cell.chars().all(|c| matches!(c, '▀'..='▟'));
+        line.split("  ").map(str::trim).filter(|cell| !is_bar(cell)).map(str::to_owned).collect()
     };
     text.lines().map(cells).collect()
 }

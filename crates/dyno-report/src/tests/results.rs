@@ -141,7 +141,7 @@ fn complete_record_shows_all_sections() {
         "  database     PostgreSQL 15.10 (Debian 15.10-0+deb12u1)",
         "     2.15 ms – 4.64 ms   63.4 %   68.4 %  ████",
         "  physical_read_requests_per_s  version 15 does not count read requests",
-        "  IO:DataFileRead                      1.10   35.5 %  ███",
+        "  IO:DataFileRead          35.5      1.10  ███",
         "  shared_buffers  128MB",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");

@@ -7,7 +7,6 @@ use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 use crate::bars::sparkline;
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{TextCell as TableCell, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
 const GAPS_MAX: usize = 12;
@@ -34,10 +33,12 @@ pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
     let interval_s = record.series.measured_interval_s();
     let most = format!("in {}", span_s(interval_s));
     let mut grid = Grid::new(vec![
-        GridHead::text("metric"),
+        GridHead::tight("metric"),
         GridHead::tight("unit"),
         GridHead::figures("mean", ""),
-        GridHead::figures("p50", "").explained("not exceeded half of the time; accurate to 1 %"),
+        GridHead::figures("p50", "")
+            .explained("not exceeded half of the time; accurate to 1 %")
+            .only_on_pages(),
         GridHead::figures("p95", "").explained("not exceeded 95 % of the time; accurate to 1 %"),
         GridHead::figures("peak minute", "").explained("the busiest whole minute"),
         GridHead::figures(&most, "").explained("the maximum of one measured interval"),
@@ -121,23 +122,6 @@ pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<Strin
     all
 }
 
-/// The columns that fit into a terminal; metric names are never shortened.
-const SHOWN: [usize; 8] = [0, 1, 2, 4, 5, 6, 7, 8];
-
-fn table(grid: &Grid) -> TextTable {
-    let column = |at: &usize| match (&grid.heads[*at], at) {
-        (head, 0) => TextColumn::name(&head.label),
-        (head, _) if head.figures => TextColumn::figures(&head.label, ""),
-        (head, _) => TextColumn::text(&head.label),
-    };
-    let mut table = TextTable::new(SHOWN.iter().map(column).collect());
-    for (_, cells) in &grid.rows {
-        let cell = |at: &usize| TableCell::from(&cells[*at]);
-        table.row(SHOWN.iter().map(cell).collect::<Vec<_>>());
-    }
-    table
-}
-
 /// The whole watch as text; empty for a record of another kind.
 pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     let Some(watched) = &record.watched else { return String::new() };
@@ -153,7 +137,7 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     }
     let grid = grid(record, watched);
     if !grid.rows.is_empty() {
-        out.push_str(&table(&grid).render(style));
+        out.push_str(&grid.render(style));
     }
     for sentence in sentences(record, watched) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {

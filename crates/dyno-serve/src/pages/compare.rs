@@ -8,7 +8,7 @@ use dyno_analyze::{points, totals};
 use dyno_campaign::compare::{ComparisonResult, ComparisonSettings};
 use dyno_campaign::select;
 use dyno_record::{Repository, RunRecord};
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::differences_grid;
 use dyno_report::html::{PageSection, pages_in};
 use dyno_report::text::clean;
 use maud::{Markup, html};
@@ -91,11 +91,7 @@ pub(crate) fn query(sides: &[String]) -> String {
 
 /// Shows other differences, and runs that do not count on either side; `None` if there are neither.
 fn differed(comparison: &RunComparison) -> Option<PageSection> {
-    let mut grid = Grid::new(["what", "A", "B"].map(GridHead::text).to_vec());
-    for difference in &comparison.differed {
-        let cells = [difference.name.clone(), difference.a.join(", "), difference.b.join(", ")];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
-    }
+    let grid = differences_grid(&comparison.differed);
     let lines: Vec<String> =
         comparison.left_out.iter().map(|(run, why)| format!("Left out: {run}, {why}.")).collect();
     let is_told = !grid.rows.is_empty() || !lines.is_empty();

@@ -13,9 +13,9 @@ use dyno_record::{Repository, RunRecord, RunState, RunSummary, Unit};
 use dyno_report::chart::{
     Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind,
 };
-use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::html::{PageSection, pages_in};
 use dyno_report::text::{capital, clean};
+use dyno_report::trend_grid;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -142,7 +142,7 @@ fn show(wanted: &HistoryQuery, trend: &Trend, plans: &[(String, String)]) -> Str
         title: "Run by run".into(),
         lines,
         charts: chart(trend).into_iter().collect(),
-        grids: vec![("Runs".into(), table(trend))],
+        grids: vec![("Runs".into(), trend_grid(trend))],
         ..PageSection::default()
     };
     let title = format!("History of {}", label(&trend.measure));
@@ -207,30 +207,4 @@ fn chart(trend: &Trend) -> Option<Chart> {
         series: vec![series],
         marks: marks.collect(),
     })
-}
-
-fn table(trend: &Trend) -> Grid {
-    let unit = trend.unit.map_or("", Unit::name);
-    let mut grid = Grid::new(vec![
-        GridHead::figures("#", ""),
-        GridHead::tight("run"),
-        GridHead::tight("started"),
-        GridHead::figures(label(&trend.measure), unit),
-        GridHead::text("changed"),
-    ]);
-    for (at, point) in trend.points.iter().enumerate() {
-        let change = trend.changes.iter().find(|change| change.at == at);
-        let change = change.map_or_else(String::new, |change| {
-            format!("from {} to {}", figure(change.before), figure(change.after))
-        });
-        let cells = [
-            (at + 1).to_string(),
-            point.run.clone(),
-            moment(&point.started_at),
-            dyno_analyze::attribution::mark(figure(point.value), point.marked),
-            change,
-        ];
-        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
-    }
-    grid
 }

@@ -10,7 +10,6 @@ use dyno_plan::located::Spanned;
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::health_grid;
 use dyno_report::html::{PageSection, pages};
-use dyno_report::table::TextTable;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -38,7 +37,7 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
     let met = answers.iter().filter(|answer| answer.met).count();
     let line = format!("{met} of {} expectations are met by {}", answers.len(), conclusion.of);
     talk.json(&json!({ "suite": conclusion.of, "met": met == answers.len(), "answers": answers }))?;
-    talk.show(&TextTable::from(&health_grid(&answers)).render(&talk.style()))?;
+    talk.show(&health_grid(&answers).render(&talk.style()))?;
     talk.show(&format!("{line}\n"))?;
     if let Some(path) = &args.output {
         let section = PageSection {

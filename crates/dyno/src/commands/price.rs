@@ -7,7 +7,6 @@ use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_campaign::{files, platforms};
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::html::{PageSection, pages};
-use dyno_report::table::TextTable;
 use dyno_report::{costs_grid, price_grid, price_plot};
 use serde_json::json;
 
@@ -65,7 +64,7 @@ pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::R
     }))?;
     let grids = [price_grid(&priced, &prices.currency), costs_grid(&priced, &costs, &prices.currency)];
     for grid in &grids {
-        talk.show(&TextTable::from(grid).render(&talk.style()))?;
+        talk.show(&grid.render(&talk.style()))?;
     }
     for note in &notes {
         talk.show(&format!("{note}\n"))?;

@@ -4,7 +4,6 @@ use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::{ScorecardFigure, ScorecardPlatform, scorecard};
 use dyno_campaign::{files, platforms};
 use dyno_report::html::{PageSection, pages_with_sheets};
-use dyno_report::table::TextTable;
 use dyno_report::{
     ReportRequest, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
 };
@@ -37,7 +36,7 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
     }
     let gaps = scorecard_gaps(&card);
     talk.json(&card)?;
-    talk.show(&TextTable::from(&scorecard_grid(&card)).render(&talk.style()))?;
+    talk.show(&scorecard_grid(&card).render(&talk.style()))?;
     for line in card.words.iter().chain(&card.notes) {
         talk.show(&format!("{line}\n"))?;
     }

@@ -1,28 +1,16 @@
-//! A change between two reports, as cells of a terminal table and as JSON.
+//! A change between two reports, in a table and as JSON.
 
 use dyno_awr::PrintedNumber;
 use dyno_awr::diff::ReadingChange;
-use dyno_report::Differences;
-use dyno_report::number::ABSENT;
-use dyno_report::style::Paint;
-use dyno_report::table::TextCell;
+use dyno_report::grid::GridHead;
+use dyno_report::{Differences, change_heads};
 use serde_json::{Value, json};
 
-pub(super) fn reading_text(value: Option<PrintedNumber>) -> String {
-    value.map_or_else(|| ABSENT.into(), |reading| reading.shown())
-}
-
-/// The difference, also in percent; a mark if one side is missing.
-pub(super) fn change_cells(
-    reading_change: &ReadingChange,
-    differences: Differences,
-    only: [&str; 2],
-) -> [TextCell; 2] {
-    differences.cells(reading_change, only).map(|cell| match cell.tone {
-        "stands" => TextCell::painted(&cell.text, Paint::Head),
-        "alone" => TextCell::painted(&cell.text, Paint::Dim),
-        _ => cell.text.into(),
-    })
+/// Columns of a change under a shared head; a narrow terminal drops the difference in units, by `rank`.
+pub(super) fn heads(shared: &str, unit: &str, rank: u8) -> [GridHead; 4] {
+    let mut heads = change_heads(unit);
+    heads[2].spare = rank;
+    heads.map(|head| if shared.is_empty() { head } else { head.grouped_under(shared) })
 }
 
 /// Marks for lines missing on one side: a report may omit something that did happen.

@@ -3,14 +3,14 @@
 use dyno_analyze::intervals::{IntervalComparison, LoadLine, SectionLine, compare_intervals};
 use dyno_awr::AwrReport;
 use dyno_awr::diff::{AwrDiff, EventChange, EventPresence, ReadingChange, ValueChange, diff};
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::clean;
 use dyno_report::{Differences, LoadProfilePer, load_grid, sections_grid};
 use serde_json::{Value, json};
 
-use super::change::{LISTED, change_cells, change_json as spelled_change, reading_text};
+use super::change::{LISTED, change_json as spelled_change, heads};
 use super::import::{self, AwrImportMarks};
 use super::{diff_tops, files};
 use crate::cli::{Diff, MarkArgs};
@@ -53,45 +53,23 @@ struct ReportComparison {
 fn tables(held: &ReportComparison, talk: &Console) -> String {
     let ReportComparison { difference, between, differences } = held;
     let style = talk.style();
-    let mut figures = TextTable::new(vec![
-        TextColumn::text("figure"),
-        TextColumn::figures("A", ""),
-        TextColumn::figures("B", ""),
-        TextColumn::figures("B − A", "").spare(1),
-        TextColumn::figures("B against A", "%"),
-    ]);
+    let mut figures = Grid::new([GridHead::text("figure")].into_iter().chain(heads("", "", 1)).collect());
     // The load profile has its own table.
     let is_load = |figure: &&ReadingChange| figure.name.starts_with("load_profile_per_s.");
     for figure in difference.figures.iter().filter(|figure| !is_load(figure)) {
-        let [by, percent] = change_cells(figure, *differences, LISTED);
-        figures.row([
-            figure.name.as_str().into(),
-            reading_text(figure.a).into(),
-            reading_text(figure.b).into(),
-            by,
-            percent,
-        ]);
+        figures.row([(&figure.name).into()].into_iter().chain(differences.row(figure, LISTED)));
     }
     let mut text = figures.render(&style);
     for per in [LoadProfilePer::Second, LoadProfilePer::Transaction] {
         let grid = load_grid(&between.load, *differences, &[per]);
         if !grid.rows.is_empty() {
             text.push('\n');
-            text.push_str(&TextTable::from(&grid).render(&style));
+            text.push_str(&grid.render(&style));
         }
     }
     if !difference.events.is_empty() {
-        let mut events = TextTable::new(vec![
-            TextColumn::text("event"),
-            TextColumn::figures("A", "").grouped_under("s waited per s"),
-            TextColumn::figures("B", "").grouped_under("s waited per s"),
-            TextColumn::figures("B − A", "").grouped_under("s waited per s").spare(1),
-            TextColumn::figures("B against A", "%").grouped_under("s waited per s"),
-            TextColumn::figures("A", "ms").grouped_under("mean"),
-            TextColumn::figures("B", "ms").grouped_under("mean"),
-            TextColumn::figures("B − A", "ms").grouped_under("mean").spare(1),
-            TextColumn::figures("B against A", "%").grouped_under("mean"),
-        ]);
+        let columns = [heads("s waited per s", "", 1), heads("mean", "ms", 1)].into_iter().flatten();
+        let mut events = Grid::new([GridHead::text("event")].into_iter().chain(columns).collect());
         for event in &difference.events {
             events.row(event_row(event, *differences));
         }
@@ -104,7 +82,7 @@ fn tables(held: &ReportComparison, talk: &Console) -> String {
     }
     if !between.sections.is_empty() {
         text.push('\n');
-        text.push_str(&TextTable::from(&sections_grid(&between.sections, *differences)).render(&style));
+        text.push_str(&sections_grid(&between.sections, *differences).render(&style));
     }
     for (head, switches) in [("parameter", &difference.parameters), ("plans of statement", &difference.plans)]
     {
@@ -119,8 +97,7 @@ fn tables(held: &ReportComparison, talk: &Console) -> String {
 
 /// Values side by side, or one below the other if a table would truncate the differing part.
 fn switched(head: &str, switches: &[ValueChange], style: &Style) -> String {
-    let mut table =
-        TextTable::new(vec![TextColumn::text(head), TextColumn::text("A"), TextColumn::text("B")]);
+    let mut table = Grid::new(vec![GridHead::text(head), GridHead::text("A"), GridHead::text("B")]);
     let value = |value: &Option<String>| value.as_deref().map_or_else(|| ABSENT.to_owned(), clean);
     for switch in switches {
         table.row([switch.name.as_str().into(), value(&switch.a).into(), value(&switch.b).into()]);
@@ -136,29 +113,19 @@ fn switched(head: &str, switches: &[ValueChange], style: &Style) -> String {
     text
 }
 
-fn event_row(event: &EventChange, differences: Differences) -> [TextCell; 9] {
-    let (load, mean) = (&event.load, &event.mean_ms);
+fn event_row(event: &EventChange, differences: Differences) -> impl Iterator<Item = GridCell> {
+    let mean = &event.mean_ms;
     let only = if event.presence.is_some() { ["gone", "new"] } else { LISTED };
-    let [by, percent] = change_cells(load, differences, only).map(|cell| match event.presence {
-        Some(_) => cell.in_paint(Paint::Warn),
-        None => cell,
-    });
+    let tone = |cell: GridCell| if event.presence.is_some() { cell.toned("warn") } else { cell };
+    let [a, b, by, percent] = differences.row(&event.load, only);
+    let [mean_a, mean_b, mean_by, mean_percent] = differences.row(mean, only);
     // Values on one side only were already reported.
     let [mean_by, mean_percent] = match mean.a.is_some() && mean.b.is_some() {
-        true => change_cells(mean, differences, only),
-        false => [ABSENT, ABSENT].map(TextCell::from),
+        true => [mean_by, mean_percent],
+        false => [GridCell::absent(), GridCell::absent()],
     };
-    [
-        event.name.as_str().into(),
-        reading_text(load.a).into(),
-        reading_text(load.b).into(),
-        by,
-        percent,
-        reading_text(mean.a).into(),
-        reading_text(mean.b).into(),
-        mean_by,
-        mean_percent,
-    ]
+    let waited = [(&event.name).into(), a, b, tone(by), tone(percent)];
+    waited.into_iter().chain([mean_a, mean_b, mean_by, mean_percent])
 }
 
 fn diff_json(a: &AwrReport, b: &AwrReport, held: &ReportComparison, names: bool) -> Value {

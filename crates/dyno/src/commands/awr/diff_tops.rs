@@ -2,11 +2,11 @@
 
 use dyno_awr::diff::{AwrDiff, ReadingChange};
 use dyno_awr::top_lists::{SegmentChange, StatementChange};
-use dyno_report::table::{TextColumn, TextTable};
-use dyno_report::{Differences, Style};
+use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::{Differences, Style, reading_cell};
 use serde_json::{Value, json};
 
-use super::change::{change_cells, change_json, reading_text};
+use super::change::{change_json, heads};
 
 /// Marks for lines on one side only: the other report may have truncated its list.
 const LISTED: [&str; 2] = ["only A lists it", "only B lists it"];
@@ -21,55 +21,28 @@ fn to_ms(change: &ReadingChange) -> ReadingChange {
 pub(super) fn tables(difference: &AwrDiff, differences: Differences, style: &Style) -> Vec<String> {
     let mut tables = Vec::new();
     if !difference.statements.is_empty() {
-        let elapsed = "s elapsed per s";
-        let per_exec_label = "per exec";
-        let mut table = TextTable::new(vec![
-            TextColumn::text("statement"),
-            TextColumn::figures("A", "").grouped_under(elapsed),
-            TextColumn::figures("B", "").grouped_under(elapsed),
-            TextColumn::figures("B − A", "").grouped_under(elapsed).spare(2),
-            TextColumn::figures("B against A", "%").grouped_under(elapsed),
-            TextColumn::figures("A", "ms").grouped_under(per_exec_label),
-            TextColumn::figures("B", "ms").grouped_under(per_exec_label),
-            TextColumn::figures("A", "/s").grouped_under("executions").spare(1),
-            TextColumn::figures("B", "/s").grouped_under("executions").spare(1),
-        ]);
+        let mut columns = vec![GridHead::text("statement")];
+        columns.extend(heads("s elapsed per s", "", 2));
+        let sides = |shared: &str, unit: &str, rank| {
+            ["A", "B"].map(|side| GridHead::figures(side, unit).grouped_under(shared).spare(rank))
+        };
+        columns.extend(sides("per exec", "ms", 0).into_iter().chain(sides("executions", "/s", 1)));
+        let mut table = Grid::new(columns);
         for of in &difference.statements {
-            let ms_per_execution = to_ms(&of.per_execution);
-            let [by, percent] = change_cells(&of.elapsed, differences, LISTED);
-            table.row([
-                of.id.as_str().into(),
-                reading_text(of.elapsed.a).into(),
-                reading_text(of.elapsed.b).into(),
-                by,
-                percent,
-                reading_text(ms_per_execution.a).into(),
-                reading_text(ms_per_execution.b).into(),
-                reading_text(of.executions.a).into(),
-                reading_text(of.executions.b).into(),
-            ]);
+            let per_execution = to_ms(&of.per_execution);
+            let sides =
+                [per_execution.a, per_execution.b, of.executions.a, of.executions.b].map(reading_cell);
+            let elapsed = differences.row(&of.elapsed, LISTED);
+            table.row([(&of.id).into()].into_iter().chain(elapsed).chain(sides));
         }
         tables.push(table.render(style));
     }
     if !difference.segments.is_empty() {
-        let mut table = TextTable::new(vec![
-            TextColumn::text("segment"),
-            TextColumn::text("count"),
-            TextColumn::figures("A", "/s"),
-            TextColumn::figures("B", "/s"),
-            TextColumn::figures("B − A", "/s").spare(1),
-            TextColumn::figures("B against A", "%"),
-        ]);
+        let columns = [GridHead::text("segment"), GridHead::text("count")];
+        let mut table = Grid::new(columns.into_iter().chain(heads("", "/s", 1)).collect());
         for of in &difference.segments {
-            let [by, percent] = change_cells(&of.count, differences, LISTED);
-            table.row([
-                format!("{} {}", of.object.kind, of.object.name).into(),
-                of.list.replace('_', " ").into(),
-                reading_text(of.count.a).into(),
-                reading_text(of.count.b).into(),
-                by,
-                percent,
-            ]);
+            let names = [format!("{} {}", of.object.kind, of.object.name), of.list.replace('_', " ")];
+            table.row(names.map(GridCell::from).into_iter().chain(differences.row(&of.count, LISTED)));
         }
         tables.push(table.render(style));
     }

@@ -6,8 +6,8 @@ use dyno_awr::compat::AwrCompatLayout;
 use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines, section_lists};
 use dyno_awr::{AwrJsonOptions, AwrOutputRow, AwrValue, format, parse_timestamp};
 use dyno_record::RepositoryError;
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 
 use super::{files, import};
 use crate::cli::CommonArgs;
@@ -182,7 +182,7 @@ fn json(files: &[files::AwrInputFile], args: &AwrReadArgs, talk: &Console) -> an
 }
 
 fn table(files: &[files::AwrInputFile], columns: &[String], talk: &Console) -> anyhow::Result<Exit> {
-    let mut table = TextTable::new(columns.iter().map(|name| head(name)).collect());
+    let mut table = Grid::new(columns.iter().map(|name| head(name)).collect());
     let mut rows = 0;
     let of_report = |report: dyno_awr::AwrReport| values(&report, columns);
     let outcome = files::read(files, talk, of_report, |lines| {
@@ -221,7 +221,7 @@ const TEXT: [&str; 15] = [
 ];
 
 /// Column head in the table.
-fn head(name: &str) -> TextColumn {
+fn head(name: &str) -> GridHead {
     let (head, unit, group) = match name {
         "db_name" => ("DB", "", ""),
         "begin_time" => ("begin", "", ""),
@@ -248,7 +248,7 @@ fn head(name: &str) -> TextColumn {
         "top_event_pct" => ("top event", "% DB time", ""),
         name => (name, "", ""),
     };
-    let column = if TEXT.contains(&name) { TextColumn::text(head) } else { TextColumn::figures(head, unit) };
+    let column = if TEXT.contains(&name) { GridHead::text(head) } else { GridHead::figures(head, unit) };
     let column = if group.is_empty() { column } else { column.grouped_under(group) };
     column.spare(match name {
         "file" | "sessions" | "db_time_per_s" | "write_mib_per_s" | "read_mib_per_s" => 3,
@@ -260,7 +260,7 @@ fn head(name: &str) -> TextColumn {
 }
 
 /// Marks all instances of a cluster with a star, after the database's name if it is known.
-fn cluster_cell(columns: &[String], line: &[AwrValue]) -> TextCell {
+fn cluster_cell(columns: &[String], line: &[AwrValue]) -> GridCell {
     let database = columns.iter().zip(line).find_map(|(name, value)| match value {
         AwrValue::Text(database) if name == "db_name" => Some(database),
         _ => None,
@@ -268,7 +268,7 @@ fn cluster_cell(columns: &[String], line: &[AwrValue]) -> TextCell {
     database.map_or_else(|| "*".into(), |database| format!("{database} *").into())
 }
 
-fn cell(name: &str, value: &AwrValue) -> TextCell {
+fn cell(name: &str, value: &AwrValue) -> GridCell {
     match value {
         AwrValue::Text(text) if name.ends_with("_time") => match parse_timestamp(text) {
             Some(at) => at.strftime("%Y-%m-%d %H:%M").to_string().into(),

@@ -2,74 +2,73 @@
 
 use dyno_prove::RowComparison;
 use dyno_report::Style;
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number;
-use dyno_report::style::Paint;
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::{Value, json};
 
 /// The comparison as a table; `recorded` is the number of updated rows in the run's record, if it has one.
 pub(super) fn table(account: &RowComparison, recorded: Option<u64>, style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text(""),
-        TextColumn::figures("commits", ""),
-        TextColumn::figures("rows", ""),
-        TextColumn::text("verdict"),
+    let mut table = Grid::new(vec![
+        GridHead::text(""),
+        GridHead::figures("commits", ""),
+        GridHead::figures("rows", ""),
+        GridHead::text("verdict"),
     ]);
-    let count = |value: u64| TextCell::from(number::count(value));
-    let empty_cell = TextCell::default;
+    let count = |value: u64| GridCell::from(number::count(value));
+    let empty_cell = GridCell::default;
     let right = |is_right: bool, word: &str| match is_right {
-        true => TextCell::painted("correct", Paint::Good),
-        false => TextCell::painted(word, Paint::Bad),
+        true => GridCell::from("correct").toned("good"),
+        false => GridCell::from(word).toned("bad"),
     };
     table.row([
-        TextCell::from("acknowledged by the database"),
+        GridCell::from("acknowledged by the database"),
         count(account.commits_acknowledged),
         count(account.rows_acknowledged),
         right(account.rows_short == 0, "rows missing from updates"),
     ]);
     if let Some(recorded) = recorded {
         table.row([
-            TextCell::from("in the run's record"),
+            GridCell::from("in the run's record"),
             empty_cell(),
             count(recorded),
             right(recorded == account.rows_acknowledged, "differs"),
         ]);
     }
     table.row([
-        TextCell::from("found in the rows"),
+        GridCell::from("found in the rows"),
         count(account.commits_found()),
-        TextCell::from(number::signed(account.rows_found)),
+        GridCell::from(number::signed(account.rows_found)),
         right(account.is_whole(), "differs"),
     ]);
     table.row([
-        TextCell::from("lost"),
+        GridCell::from("lost"),
         count(account.commits_lost()),
         count(account.rows_lost),
         right(account.rows_lost == 0, "lost"),
     ]);
     table.row([
-        TextCell::from("found in excess of acknowledged and unknown"),
+        GridCell::from("found in excess of acknowledged and unknown"),
         empty_cell(),
         count(account.rows_surplus),
         right(account.rows_surplus == 0, "done twice, or by other sessions"),
     ]);
     if account.commits_unknown > 0 {
         table.row([
-            TextCell::from("of unknown outcome, and found of them"),
+            GridCell::from("of unknown outcome, and found of them"),
             count(account.commits_unknown),
             count(account.rows_unknown_found),
-            TextCell::from("may be present or not"),
+            GridCell::from("may be present or not"),
         ]);
     }
     let odd = account.rows_missing + account.rows_foreign;
     table.row([
-        TextCell::from(format!("rows missing or unexpected, of {}", number::count(account.rows))),
+        GridCell::from(format!("rows missing or unexpected, of {}", number::count(account.rows))),
         empty_cell(),
         count(odd),
         right(odd == 0, "differs"),
     ]);
     table.row([
-        TextCell::from("rows whose value does not match their version"),
+        GridCell::from("rows whose value does not match their version"),
         empty_cell(),
         count(account.values_wrong),
         right(account.values_wrong == 0, "differs"),

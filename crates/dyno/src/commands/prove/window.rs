@@ -1,9 +1,8 @@
 //! `dyno prove window`: compares recorded figures with scripted ones, without a database.
 
 use dyno_prove::ProofFigure;
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number;
-use dyno_report::style::Paint;
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::json;
 
 use crate::cli::ProveWindow;
@@ -36,54 +35,54 @@ fn verdict(figures: &[ProofFigure], wrong: usize) -> String {
 }
 
 /// One line for each scenario, in order.
-fn scenes(figures: &[ProofFigure]) -> TextTable {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("scenario"),
-        TextColumn::figures("operations", ""),
-        TextColumn::figures("figures", ""),
-        TextColumn::figures("equal", ""),
-        TextColumn::text("verdict"),
+fn scenes(figures: &[ProofFigure]) -> Grid {
+    let mut table = Grid::new(vec![
+        GridHead::text("scenario"),
+        GridHead::figures("operations", ""),
+        GridHead::figures("figures", ""),
+        GridHead::figures("equal", ""),
+        GridHead::text("verdict"),
     ]);
     for chunk in figures.chunk_by(|a, b| a.scene == b.scene) {
         let operations = chunk.iter().find(|figure| figure.name == "all operations");
         let equal = chunk.iter().filter(|figure| figure.proved()).count();
         table.row([
-            TextCell::from(chunk[0].scene.as_str()),
-            TextCell::from(shown(operations.and_then(|figure| figure.scripted), "")),
-            TextCell::from(number::count(chunk.len() as u64)),
-            TextCell::from(number::count(equal as u64)),
+            GridCell::from(chunk[0].scene.as_str()),
+            GridCell::from(shown(operations.and_then(|figure| figure.scripted), "")),
+            GridCell::from(number::count(chunk.len() as u64)),
+            GridCell::from(number::count(equal as u64)),
             mark(equal == chunk.len()),
         ]);
     }
     table
 }
 
-fn table(figures: &[&ProofFigure]) -> TextTable {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("scenario"),
-        TextColumn::text("figure"),
-        TextColumn::figures("scripted", ""),
-        TextColumn::figures("recorded", ""),
-        TextColumn::text("unit").droppable(),
-        TextColumn::text("verdict"),
+fn table(figures: &[&ProofFigure]) -> Grid {
+    let mut table = Grid::new(vec![
+        GridHead::text("scenario"),
+        GridHead::text("figure"),
+        GridHead::figures("scripted", ""),
+        GridHead::figures("recorded", ""),
+        GridHead::text("unit").spare(1),
+        GridHead::text("verdict"),
     ]);
     for figure in figures {
         table.row([
-            TextCell::from(figure.scene.as_str()),
-            TextCell::from(figure.name.as_str()),
-            TextCell::from(shown(figure.scripted, figure.unit)),
-            TextCell::from(shown(figure.recorded, figure.unit)),
-            TextCell::from(figure.unit),
+            GridCell::from(figure.scene.as_str()),
+            GridCell::from(figure.name.as_str()),
+            GridCell::from(shown(figure.scripted, figure.unit)),
+            GridCell::from(shown(figure.recorded, figure.unit)),
+            GridCell::from(figure.unit),
             mark(figure.proved()),
         ]);
     }
     table
 }
 
-fn mark(proved: bool) -> TextCell {
+fn mark(proved: bool) -> GridCell {
     match proved {
-        true => TextCell::painted("equal", Paint::Good),
-        false => TextCell::painted("differs", Paint::Bad),
+        true => GridCell::from("equal").toned("good"),
+        false => GridCell::from("differs").toned("bad"),
     }
 }
 

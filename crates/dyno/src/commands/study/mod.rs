@@ -11,7 +11,6 @@ use dyno_campaign::study::{
 };
 use dyno_plan::PlanFile;
 use dyno_plan::study::{Need, PIECES, READY_STUDIES, ReadyStudy, StudyFile};
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::json;
 
 use crate::cli::{
@@ -21,6 +20,7 @@ use crate::cli::{
 use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
+use dyno_report::grid::{Grid, GridCell, GridHead};
 
 pub(super) fn run(common: &CommonArgs, args: &StudyArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {
@@ -49,11 +49,11 @@ fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
         let file = StudyFile { file: study.file(), name: study.name.to_owned(), params: Vec::new() };
         Ok(file.study(&measures())?.title)
     };
-    let mut table = TextTable::new(vec![TextColumn::name("study"), TextColumn::text("subject")]);
+    let mut table = Grid::new(vec![GridHead::tight("study"), GridHead::text("subject")]);
     let mut all = Vec::new();
     for study in READY_STUDIES {
         let title = title(study)?;
-        table.row([TextCell::from(study.name), TextCell::from(title.as_str())]);
+        table.row([GridCell::from(study.name), GridCell::from(title.as_str())]);
         all.push(json!({ "name": study.name, "title": title }));
     }
     let pieces: Vec<&str> = PIECES.iter().map(|(name, _)| *name).collect();

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use dyno_campaign::custom_workloads::{StatementCheckReport, StatementPlan};
 use dyno_plan::TimeSpan;
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, indent};
 use dyno_workload::custom::{
     CustomWorkload, DescribedDraw, DescribedTransaction, InvariantTiming, RatedTransaction, WorkloadError,
@@ -93,15 +93,15 @@ fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError
 
 /// One line for each transaction.
 fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("transaction"),
-        TextColumn::figures("share", ""),
-        TextColumn::figures("statements", ""),
-        TextColumn::figures("round trips", ""),
-        TextColumn::text("commits"),
-        TextColumn::text("isolation"),
-        TextColumn::figures("retries", "").droppable(),
-        TextColumn::text("think time").droppable(),
+    let mut table = Grid::new(vec![
+        GridHead::text("transaction"),
+        GridHead::figures("share", ""),
+        GridHead::figures("statements", ""),
+        GridHead::figures("round trips", ""),
+        GridHead::text("commits"),
+        GridHead::text("isolation"),
+        GridHead::figures("retries", "").spare(1),
+        GridHead::text("think time").spare(1),
     ]);
     for one in transactions {
         let commits = match (one.commits_each, one.writes) {
@@ -110,7 +110,7 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
             (false, _) => "at the end",
         };
         table.row([
-            TextCell::from(one.name.as_str()),
+            GridCell::from(one.name.as_str()),
             frequency_words(one).into(),
             count(one.statements.len() as u64).into(),
             trips_words(one).into(),
@@ -172,16 +172,16 @@ fn steps(transaction: &DescribedTransaction) -> String {
 
 /// The statements of one transaction.
 fn statements(transaction: &DescribedTransaction, style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("statement"),
-        TextColumn::text("at").droppable(),
-        TextColumn::text("returns"),
-        TextColumn::text("parameters"),
-        TextColumn::text("SQL"),
+    let mut table = Grid::new(vec![
+        GridHead::text("statement"),
+        GridHead::text("at").spare(1),
+        GridHead::text("returns"),
+        GridHead::text("parameters"),
+        GridHead::text("SQL"),
     ]);
     for statement in &transaction.statements {
         table.row([
-            TextCell::from(statement.called.as_ref().unwrap_or(&statement.name).as_str()),
+            GridCell::from(statement.called.as_ref().unwrap_or(&statement.name).as_str()),
             statement.place.as_str().into(),
             statement.returns.into(),
             statement.params.join(", ").into(),
@@ -192,15 +192,15 @@ fn statements(transaction: &DescribedTransaction, style: &Style) -> String {
 }
 
 fn draw_table(draws: &[DescribedDraw], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("generator"),
-        TextColumn::text("type"),
-        TextColumn::text("scope"),
-        TextColumn::text("definition"),
+    let mut table = Grid::new(vec![
+        GridHead::text("generator"),
+        GridHead::text("type"),
+        GridHead::text("scope"),
+        GridHead::text("definition"),
     ]);
     for draw in draws {
         table.row([
-            TextCell::from(draw.name.as_str()),
+            GridCell::from(draw.name.as_str()),
             draw.of.into(),
             draw.per.into(),
             draw.words.as_str().into(),
@@ -208,7 +208,7 @@ fn draw_table(draws: &[DescribedDraw], style: &Style) -> String {
     }
     let unused: Vec<&str> = draws.iter().filter(|draw| !draw.used).map(|draw| draw.name.as_str()).collect();
     if !unused.is_empty() {
-        table.note(&format!("no statement uses {}", unused.join(", ")), Paint::Warn);
+        table.note(&format!("no statement uses {}", unused.join(", ")), "warn");
     }
     table.render(style)
 }

@@ -1,6 +1,7 @@
 //! The tables of a timeline, for terminal and page.
 
 use dyno_awr::timeline::Timeline;
+use dyno_report::bars::bar;
 use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 
@@ -11,12 +12,16 @@ use super::words;
 pub(super) const UNACCOUNTED_MEANS: &str = "DB time that is neither CPU nor waits; below 0 if waits belong to \
     calls whose time is counted later";
 
+/// Width of the bar of active sessions.
+const BAR: usize = 12;
+
 /// A row for each report, with its flags.
 pub(super) fn reports(timeline: &Timeline) -> Grid {
     let mut grid = Grid::new(vec![
         GridHead::tight("begin"),
         GridHead::tight("snapshots").spare(3),
         GridHead::figures("active sessions", "").short("", "active"),
+        GridHead::text("sessions").only_in_terminal().spare(2),
         GridHead::figures("CPU", "%"),
         GridHead::figures("DB time unaccounted", "%").explained(UNACCOUNTED_MEANS).short("", "unacc."),
         GridHead::figures("read", "/s"),
@@ -25,10 +30,13 @@ pub(super) fn reports(timeline: &Timeline) -> Grid {
         GridHead::text("top event"),
         GridHead::text("flags").only_on_pages(),
     ]);
+    let largest = timeline.points.iter().filter_map(|(point, _)| point.value(ACTIVE)).fold(0.0, f64::max);
     for (point, flags) in &timeline.points {
         let (begin, snaps) = words::place(point);
-        let figures = [ACTIVE, CPU, UNACCOUNTED, READS, WRITES, READ_MS];
-        let mut cells = vec![begin.into(), snaps.into()];
+        let share = point.value(ACTIVE).filter(|_| largest > 0.0).map_or(0.0, |active| active / largest);
+        let figures = [CPU, UNACCOUNTED, READS, WRITES, READ_MS];
+        let active = GridCell::figure(point.value(ACTIVE));
+        let mut cells = vec![begin.into(), snaps.into(), active, bar(share, BAR).into()];
         cells.extend(figures.map(|measure| GridCell::figure(point.value(measure))));
         cells.push(point.top_event.as_deref().unwrap_or(ABSENT).into());
         let flags: Vec<&str> = flags.iter().map(words::word).collect();

@@ -2,22 +2,19 @@
 
 use dyno_awr::timeline::{Flag, MEASURES, Timeline};
 use dyno_report::Style;
-use dyno_report::bars::{bar, sparkline};
+use dyno_report::bars::sparkline;
 use dyno_report::chart::terminal::text_chart;
-use dyno_report::grid::GridHead;
+use dyno_report::grid::Grid;
 use dyno_report::number::figure;
 use dyno_report::style::Paint;
-use dyno_report::table::TextTable;
 use dyno_report::text::{clean, wrap};
 
 use super::columns::UNACCOUNTED_MEANS;
-use super::measures::{ACTIVE, UNACCOUNTED};
+use super::measures::UNACCOUNTED;
 use super::{charts, columns, words};
 use crate::console::Console;
 
-/// Widths in characters: the bar of active sessions, the longest sparkline of a measure, and the text next to
-/// it.
-const BAR: usize = 12;
+/// Widths in characters: the longest sparkline of a measure, and the text next to it.
 const SPARK_MAX: usize = 60;
 const SPARK_BESIDE: usize = 46;
 
@@ -39,7 +36,7 @@ pub(super) fn text(timeline: &Timeline, talk: &Console) -> String {
     }
     text.push_str(&reports(timeline, &style));
     if let Some(grid) = columns::correlated(timeline, CLOSEST, true) {
-        text.push_str(&format!("\n{}", TextTable::from(&grid).render(&style)));
+        text.push_str(&format!("\n{}", grid.render(&style)));
     }
     text
 }
@@ -59,30 +56,25 @@ fn sparklines(timeline: &Timeline, style: &Style) -> String {
 }
 
 fn reports(timeline: &Timeline, style: &Style) -> String {
-    let active = timeline.points.iter().filter_map(|(point, _)| point.value(ACTIVE));
-    let largest = active.fold(0.0, f64::max);
-    let mut grid = columns::reports(timeline);
-    grid.heads.insert(3, GridHead::text("sessions").spare(2));
-    let mut table = TextTable::of_heads(&grid.heads);
-    for ((at, (point, flags)), (_, mut cells)) in timeline.points.iter().enumerate().zip(grid.rows) {
-        let share = point.value(ACTIVE).filter(|_| largest > 0.0).map_or(0.0, |active| active / largest);
-        cells.insert(3, bar(share, BAR).into());
-        table.grid_row(&grid.heads, &cells);
+    let mut table = columns::reports(timeline);
+    let rows = std::mem::take(&mut table.rows);
+    for ((at, (point, flags)), row) in timeline.points.iter().enumerate().zip(rows) {
+        table.rows.push(row);
         for flag in flags {
-            let paint = match flag {
-                Flag::Anomaly(_) => Paint::Bad,
-                Flag::Level(_) => Paint::Foreign,
-                _ => Paint::Warn,
+            let tone = match flag {
+                Flag::Anomaly(_) => "bad",
+                Flag::Level(_) => "foreign",
+                _ => "warn",
             };
-            note(&mut table, &words::words(flag), "", paint, style);
+            note(&mut table, &words::words(flag), "", tone, style);
             if let (Flag::Level(_), Some(causes)) = (flag, timeline.causes.get(&at)) {
                 for (what, causes) in words::causes(causes, true) {
-                    note(&mut table, &format!("{what}: {causes}"), "  ", Paint::Dim, style);
+                    note(&mut table, &format!("{what}: {causes}"), "  ", "dim", style);
                 }
             }
             if let Flag::Anomaly(anomaly) = flag {
                 for (what, moved) in words::describe_moved(anomaly, point, true) {
-                    note(&mut table, &format!("{what}: {moved}"), "  ", Paint::Dim, style);
+                    note(&mut table, &format!("{what}: {moved}"), "  ", "dim", style);
                 }
             }
         }
@@ -100,11 +92,11 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
 }
 
 /// A sentence below the last row, on as many lines as it needs.
-fn note(table: &mut TextTable, sentence: &str, indent: &str, paint: Paint, style: &Style) {
+fn note(table: &mut Grid, sentence: &str, indent: &str, tone: &'static str, style: &Style) {
     // Notes are indented by two columns, and their continuation lines by two more.
     let room = style.columns().saturating_sub(4 + indent.len());
     for (i, line) in wrap(&clean(sentence), room, LINES_MAX).iter().enumerate() {
         let hang = if i > 0 { "  " } else { "" };
-        table.note(&format!("{indent}{hang}{}", words::plain(line)), paint);
+        table.note(&format!("{indent}{hang}{}", words::plain(line)), tone);
     }
 }

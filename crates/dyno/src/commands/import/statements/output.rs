@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use dyno_engine::executed_statements::{ObservedStatement, ParameterTypes};
 use dyno_import::statements::{Picked, PickedStatement, SkipReason, SkippedStatement, WorkloadDraft};
+use dyno_report::grid::{Grid, GridCell, GridHead};
 use dyno_report::number::{count, fixed};
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, truncate};
 use serde_json::{Value, json};
 
@@ -40,25 +40,25 @@ pub(super) fn tables(picked: &Picked, types: &[ParameterTypes], shown: bool, sty
 
 fn chosen_table(picked: &Picked, shown: bool, style: &Style) -> String {
     let columns = vec![
-        TextColumn::text(if shown { "statement" } else { "id" }),
-        TextColumn::figures("calls", ""),
-        TextColumn::figures("of calls", "%"),
-        TextColumn::figures("of time", "%"),
-        TextColumn::figures("each", "ms"),
-        TextColumn::figures("rows", "a call").droppable(),
-        TextColumn::figures("reads", "a call").droppable(),
-        TextColumn::text("does"),
-        TextColumn::figures("parameters", ""),
+        GridHead::text(if shown { "statement" } else { "id" }),
+        GridHead::figures("calls", ""),
+        GridHead::figures("of calls", "%"),
+        GridHead::figures("of time", "%"),
+        GridHead::figures("each", "ms"),
+        GridHead::figures("rows", "a call").spare(1),
+        GridHead::figures("reads", "a call").spare(1),
+        GridHead::text("does"),
+        GridHead::figures("parameters", ""),
     ];
-    let mut table = TextTable::new(columns);
+    let mut table = Grid::new(columns);
     for one in &picked.chosen {
         let observed = &one.seen;
         let per_call = |value: Option<f64>, digits| match value {
-            Some(value) => TextCell::from(fixed(value / one.calls as f64, digits)),
+            Some(value) => GridCell::from(fixed(value / one.calls as f64, digits)),
             None => "–".into(),
         };
         table.row([
-            TextCell::from(if shown { one.name.as_str() } else { observed.id.as_str() }),
+            GridCell::from(if shown { one.name.as_str() } else { observed.id.as_str() }),
             count(one.calls).into(),
             fixed(percent(one.calls as f64, picked.all.0 as f64), 1).into(),
             observed.time_s.map_or("–".into(), |time_s| fixed(percent(time_s, picked.all.1), 1).into()),
@@ -69,15 +69,15 @@ fn chosen_table(picked: &Picked, shown: bool, style: &Style) -> String {
             count(one.parameters().len() as u64).into(),
         ]);
     }
-    table.note(&format!("reads are {}", picked.reads), Paint::Dim);
+    table.note(&format!("reads are {}", picked.reads), "dim");
     table.render(style)
 }
 
 fn text_table(picked: &Picked, types: &[ParameterTypes], style: &Style) -> String {
-    let mut table = TextTable::new(vec![
-        TextColumn::text("statement"),
-        TextColumn::text("text"),
-        TextColumn::text("values").droppable(),
+    let mut table = Grid::new(vec![
+        GridHead::text("statement"),
+        GridHead::text("text"),
+        GridHead::text("values").spare(1),
     ]);
     for (place, one) in picked.chosen.iter().enumerate() {
         let types = types.get(place).and_then(Option::as_ref);
@@ -87,7 +87,7 @@ fn text_table(picked: &Picked, types: &[ParameterTypes], style: &Style) -> Strin
         });
         let values: Vec<String> = values.collect();
         table.row([
-            TextCell::from(one.name.as_str()),
+            GridCell::from(one.name.as_str()),
             first_words(one.text()).into(),
             truncate(&clean(&values.join(", ")), TEXT_COLUMNS).into(),
         ]);
@@ -109,19 +109,19 @@ fn left_out_table(picked: &Picked, style: &Style) -> String {
     for SkippedStatement { seen, why } in &picked.skipped {
         by_why.entry(*why).or_default().push(seen);
     }
-    let mut table = TextTable::new(vec![
-        TextColumn::text("skipped, because it is"),
-        TextColumn::figures("statements", ""),
-        TextColumn::figures("of calls", "%"),
-        TextColumn::figures("of time", "%"),
-        TextColumn::text("such as").droppable(),
+    let mut table = Grid::new(vec![
+        GridHead::text("skipped, because it is"),
+        GridHead::figures("statements", ""),
+        GridHead::figures("of calls", "%"),
+        GridHead::figures("of time", "%"),
+        GridHead::text("such as").spare(1),
     ]);
     for (why, all) in by_why {
         let calls: u64 = all.iter().filter_map(|one| one.calls).sum();
         let time_s: f64 = all.iter().filter_map(|one| one.time_s).sum();
         let ids: Vec<&str> = all.iter().take(IDS_MAX).map(|one| one.id.as_str()).collect();
         table.row([
-            TextCell::from(why.words()),
+            GridCell::from(why.words()),
             count(all.len() as u64).into(),
             fixed(percent(calls as f64, picked.all.0 as f64), 1).into(),
             fixed(percent(time_s, picked.all.1), 1).into(),
