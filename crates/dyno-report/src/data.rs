@@ -1,7 +1,5 @@
 //! Tables of loaded data: the measured size of each table, and what a drop would remove.
 
-use dyno_analyze::number::{ABSENT, bytes, compact, count, fixed};
-
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::Style;
 
@@ -35,23 +33,17 @@ pub struct DropRow {
     pub bytes: Option<u64>,
 }
 
-/// A count with all digits, as long as a table can have so many rows.
-fn exact(value: u64) -> String {
-    let text = count(value);
-    if text.len() <= COUNT_MAX { text } else { compact(value as f64) }
+fn rows_per_block(rows: u64, blocks: u64) -> GridCell {
+    let ratio = (blocks > 0).then(|| rows as f64 / blocks as f64);
+    let is_exact = ratio.is_none_or(|ratio| (ratio - 1.0).abs() <= ROWS_PER_BLOCK_SLACK);
+    GridCell::fixed(ratio, 3).toned(if is_exact { "" } else { "bad" })
 }
 
-fn rows_per_block(rows: u64, blocks: u64) -> GridCell {
-    if blocks == 0 {
-        return GridCell::from(ABSENT);
-    }
-    let ratio = rows as f64 / blocks as f64;
-    let text = fixed(ratio, 3);
-    if (ratio - 1.0).abs() <= ROWS_PER_BLOCK_SLACK {
-        GridCell::from(text)
-    } else {
-        GridCell::from(text).toned("bad")
-    }
+/// The line of a table, or of all tables.
+fn load_cells(name: GridCell, row: &LoadRow) -> [GridCell; 5] {
+    let count = |value: u64| GridCell::within(value as f64, COUNT_MAX);
+    let density = rows_per_block(row.rows, row.blocks);
+    [name, count(row.rows), count(row.blocks), density, GridCell::bytes(row.bytes as f64)]
 }
 
 /// What a load created: rows, blocks, rows per block (the method requires one) and size of each table.
@@ -64,27 +56,20 @@ pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
         GridHead::figures("size", ""),
     ]);
     for row in rows.iter().take(ROWS_MAX) {
-        table.row([
-            GridCell::from(row.table.as_str()),
-            exact(row.rows).into(),
-            exact(row.blocks).into(),
-            rows_per_block(row.rows, row.blocks),
-            bytes(row.bytes).into(),
-        ]);
+        table.row(load_cells((&row.table).into(), row));
     }
     if rows.len() > ROWS_MAX {
         table.note(&format!("… and {} more (--json shows all)", rows.len() - ROWS_MAX), "dim");
     }
     if rows.len() > 1 {
         let sum = |part: fn(&LoadRow) -> u64| rows.iter().map(part).fold(0u64, u64::saturating_add);
-        let (all_rows, blocks) = (sum(|row| row.rows), sum(|row| row.blocks));
-        table.row([
-            GridCell::from("all").toned("total"),
-            exact(all_rows).into(),
-            exact(blocks).into(),
-            rows_per_block(all_rows, blocks),
-            bytes(sum(|row| row.bytes)).into(),
-        ]);
+        let all = LoadRow {
+            table: String::new(),
+            rows: sum(|row| row.rows),
+            blocks: sum(|row| row.blocks),
+            bytes: sum(|row| row.bytes),
+        };
+        table.row(load_cells(GridCell::from("all").toned("total"), &all));
     }
     table.render(style)
 }
@@ -94,8 +79,8 @@ pub fn drop_table(rows: &[DropRow], style: &Style) -> String {
     let mut table =
         Grid::new(vec![GridHead::text("kind"), GridHead::text("name"), GridHead::figures("size", "")]);
     for row in rows {
-        let size = row.bytes.map_or_else(|| ABSENT.to_owned(), bytes);
-        table.row([GridCell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
+        let size = GridCell::bytes(row.bytes.map(|bytes| bytes as f64));
+        table.row([(&row.kind).into(), (&row.name).into(), size]);
     }
     table.render(style)
 }

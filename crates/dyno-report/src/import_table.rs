@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use dyno_analyze::number::{ABSENT, optional};
 use dyno_record::{Metric, RunRecord};
 
 use crate::grid::{Grid, GridCell, GridHead};
@@ -30,12 +29,11 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
     let mut table = Grid::new(columns);
     for record in records {
         let source = record.imported.as_ref();
-        let line =
-            source.and_then(|from| from.line).map_or_else(|| ABSENT.to_owned(), |line| line.to_string());
+        let line = source.and_then(|from| from.line);
         let mut cells = vec![
-            GridCell::from(line),
-            record.id.as_str().into(),
-            record.variant.as_deref().unwrap_or("").into(),
+            line.map_or_else(GridCell::absent, |line| GridCell::setting(&line.to_string())),
+            (&record.id).into(),
+            record.variant.as_deref().unwrap_or_default().into(),
         ];
         if parts {
             let url = record.targets.first().map(|target| target.url.as_str()).unwrap_or_default();
@@ -45,11 +43,10 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
         let label =
             |name: &String| source.and_then(|from| from.labels.get(name)).cloned().unwrap_or_default();
         cells.extend(labels.iter().map(|name| GridCell::from(label(name))));
-        cells.push(
-            if record.gate.sessions > 0 { record.gate.sessions.to_string() } else { ABSENT.into() }.into(),
+        cells.push(GridCell::count(Some(u64::from(record.gate.sessions)).filter(|sessions| *sessions > 0)));
+        cells.extend(
+            metrics.iter().map(|name| GridCell::figure(record.metrics.get(*name).and_then(Metric::value))),
         );
-        let value = |name: &String| optional(record.metrics.get(name).and_then(Metric::value));
-        cells.extend(metrics.iter().map(|name| GridCell::from(value(name))));
         table.row(cells);
     }
     table.render(style)

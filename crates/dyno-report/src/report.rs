@@ -6,13 +6,14 @@ use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
-use dyno_analyze::points::{Measure, MeasuredPoint, Points, SESSIONS, Survey};
+use dyno_analyze::points::{MeasuredPoint, Points, Survey};
 use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
-use crate::figures::{self, OPS, READS, RampCurve, anchor, best, ramps, typical, words};
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::figures::{self, OPS, READS, RampCurve, best, ramps, typical, words};
+use crate::grid::Grid;
+use crate::point_table::points_grid;
 use crate::result::{RunFigures, has_result};
 use crate::run_facts::RunSetSummary;
 use crate::runs::{Runs, RunsError};
@@ -62,28 +63,6 @@ pub struct ReportAnswer {
     /// Whether there is a result.
     pub has_result: bool,
 }
-
-/// Measures in the table of points, in order, with short heads.
-const COLUMNS: [(&str, &str, &str); 18] = [
-    ("ops_per_s", "operations", "/s"),
-    ("rows_per_s", "rows", "/s"),
-    ("scan_blocks_per_s", "scanned blocks", "/s"),
-    ("scan_mb_per_s", "scanned", "MB/s"),
-    ("service_mean_us", "service mean", ""),
-    ("service_p50_us", "service p50", ""),
-    ("service_p95_us", "service p95", ""),
-    ("service_p99_us", "service p99", ""),
-    ("database_active_sessions", "active sessions", "sessions"),
-    ("cpu_busy_pct", "CPU busy", "%"),
-    ("cpu_iowait_pct", "CPU iowait", "%"),
-    ("logical_reads_per_s", "logical reads", "/s"),
-    ("physical_reads_per_s", "physical reads", "/s"),
-    ("physical_read_requests_per_s", "read requests", "/s"),
-    ("physical_read_mb_per_s", "read", "MB/s"),
-    ("physical_read_latency_us", "read latency", ""),
-    ("redo_mb_per_s", "redo", "MB/s"),
-    ("redo_syncs_per_s", "redo syncs", "/s"),
-];
 
 impl<'r> Report<'r> {
     /// The record of this report if it is a component's and not a run's.
@@ -363,59 +342,9 @@ impl<'r> Report<'r> {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// One row for each point, then one for each run without a result.
+    /// The table of points.
     pub fn grid(&self) -> Grid {
-        let axes = self.points.axes.iter().map(|axis| {
-            GridHead::figures(if axis.path == SESSIONS { "sessions" } else { axis.name() }, axis.unit)
-        });
-        let mut heads: Vec<GridHead> = axes.collect();
-        let one_row = heads.is_empty();
-        if one_row {
-            heads.push(GridHead::figures("sessions", ""));
-        }
-        heads.push(GridHead::figures("runs", ""));
-        let has = |name: &str| self.points.points.iter().any(|point| point.estimates.contains_key(name));
-        let columns: Vec<_> = COLUMNS.iter().filter(|(name, ..)| has(name)).collect();
-        for (name, head, unit) in &columns {
-            heads.push(
-                GridHead::figures(head, unit)
-                    .explained(Measure::find(name).map_or(name, |measure| measure.label)),
-            );
-            if *name == "ops_per_s" && self.points.points.iter().any(|point| point.runs.len() > 1) {
-                heads.push(
-                    GridHead::figures("spread", "%")
-                        .explained("largest minus smallest repeat, as a share of their median"),
-                );
-            }
-        }
-        let spread = heads.iter().any(|head| head.label == "spread");
-        let mut grid = Grid::new(heads);
-        for point in &self.points.points {
-            let mut cells: Vec<GridCell> =
-                point.values.iter().map(|value| GridCell::setting(&value.text)).collect();
-            if one_row {
-                cells.push(GridCell::count(u64::from(point.sessions)));
-            }
-            cells.push(GridCell::count(point.runs.len() as u64).linked_to(&anchor(&typical(point).id)));
-            for (name, _, unit) in &columns {
-                cells.push(shown(point.get(name), unit).marked(point.is_marked(name)));
-                if *name == "ops_per_s" && spread {
-                    let spread = point.estimates.get(*name).and_then(|estimate| estimate.spread_pct());
-                    cells.push(GridCell::percent(spread).or_empty());
-                }
-            }
-            grid.row(cells);
-        }
-        grid
-    }
-}
-
-/// A figure of a table; times include their unit.
-fn shown(value: Option<f64>, unit: &str) -> GridCell {
-    match unit {
-        "" => GridCell::time_us(value),
-        "%" => GridCell::percent(value),
-        _ => GridCell::figure(value),
+        points_grid(&self.points)
     }
 }
 

@@ -1,12 +1,10 @@
-//! Sweeps in a terminal: the table that grows during the sweep, the points at its end, and the list of
-//! sweeps.
+//! Sweeps in a terminal: the table that grows during the sweep, and the list of sweeps.
 
-use dyno_analyze::Points;
-use dyno_analyze::attribution::{is_marked, legend};
+use dyno_analyze::attribution::is_marked;
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::result::{LEGEND_LINES_MAX, RunFigures, has_result};
+use crate::result::{RunFigures, has_result};
 use crate::style::Style;
 use crate::text::{clean, wrap};
 
@@ -94,48 +92,6 @@ fn status(record: Option<&RunRecord>) -> GridCell {
 /// A key's name without its section.
 fn own_name(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, own)| own)
-}
-
-/// The points of related runs: medians over repeats, and percentiles from merged histograms.
-pub fn point_table(points: &Points, style: &Style) -> String {
-    let mut columns: Vec<GridHead> =
-        points.axes.iter().map(|axis| GridHead::figures(own_name(&axis.path), axis.unit)).collect();
-    columns.extend([
-        GridHead::figures("runs", ""),
-        GridHead::figures("median", "ops/s").grouped_under("throughput"),
-        GridHead::figures("spread", "%").grouped_under("throughput"),
-        GridHead::figures("mean", "").grouped_under("service time"),
-        GridHead::figures("p50", "").grouped_under("service time"),
-        GridHead::figures("p95", "").grouped_under("service time"),
-        GridHead::figures("p99", "").grouped_under("service time"),
-        GridHead::figures("CPU busy", "%").spare(1),
-    ]);
-    let mut table = Grid::new(columns);
-    for point in &points.points {
-        let time = |name: &str| GridCell::time_us(point.get(name));
-        let ops = point.estimates.get("ops_per_s");
-        let mut cells: Vec<GridCell> =
-            point.values.iter().map(|value| GridCell::setting(&value.text)).collect();
-        cells.extend([
-            GridCell::count(point.runs.len() as u64),
-            GridCell::compact(ops.map(|ops| ops.median())).marked(point.is_marked("ops_per_s")),
-            GridCell::fixed(ops.and_then(|ops| ops.spread_pct()), 1),
-            time("service_mean_us"),
-            time("service_p50_us"),
-            time("service_p95_us"),
-            time("service_p99_us"),
-            GridCell::fixed(point.get("cpu_busy_pct"), 1).marked(point.is_marked("cpu_busy_pct")),
-        ]);
-        table.row(cells);
-    }
-    for left in &points.left_out {
-        table.note(&format!("left out: {} ({})", left.id, left.reason), "dim");
-    }
-    let runs = points.points.iter().flat_map(|point| &point.runs);
-    let legend = legend(runs.map(|run| &run.marked), |_| true)
-        .map(|words| wrap(&words, style.columns(), LEGEND_LINES_MAX));
-    let lines = legend.into_iter().flatten().map(|line| line + "\n");
-    table.render(style) + &lines.collect::<String>()
 }
 
 /// Maximum lines of one sweep's answer.

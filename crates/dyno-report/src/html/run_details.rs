@@ -1,16 +1,16 @@
 //! Sections of a page with details of one run, and the audit.
 
-use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, count};
-use dyno_record::{AuditCheck, Histogram, Latency, RunRecord};
+use dyno_record::{AuditCheck, RunRecord};
 use maud::{Markup, html};
 
 use crate::audit::{ORDER, audit_summary, check_label, mark};
-use crate::figures::{anchor, timed};
+use crate::figures::anchor;
 use crate::grid::{Grid, GridCell, GridHead};
 use crate::phases;
 use crate::report::Report;
 use crate::run_facts::FailedCheck;
+use crate::service_bands::service_bands;
 use crate::show::{OUTAGES_MAX, metric_grid};
 use crate::text::{capital, clean};
 use crate::{
@@ -101,8 +101,10 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             @if let Some(words) = database_report::words(record) { p { (clean(&words)) "." } }
             (table(&grid, database_report::TITLE))
         }
-        @if let Some((_, latency)) = timed(record) {
-            @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }
+        @if let Some(Ok((words, grid))) = service_bands(record) {
+            h3 { "Service time in bands" }
+            p { (words) "." }
+            (table(&grid, "service time in bands"))
         }
         @if let Some(taken) = record.profile.as_ref() {
             h3 { "CPU profile" }
@@ -127,20 +129,6 @@ pub(super) fn imported(record: &RunRecord) -> Markup {
         (charts(&imported_metrics::charts(record)))
         @if let Some(grid) = imported_metrics::grid(record) { (table(&grid, imported_metrics::TITLE)) }
     }
-}
-
-fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
-    let bands = bands(&Histogram::decode(latency.histogram.as_deref()?).ok()?);
-    let mut grid = Grid::new(vec![
-        GridHead::figures("band", ""),
-        GridHead::figures("operations", ""),
-        GridHead::figures("share", "%"),
-        GridHead::figures("cumulative share", "%"),
-    ]);
-    for band in &bands {
-        grid.row(timed_events::band_row(band));
-    }
-    Some((sentence(&bands), grid))
 }
 
 /// The whole audit of the detailed run, and failures and warnings of all runs, each check once.

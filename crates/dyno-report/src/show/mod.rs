@@ -6,7 +6,6 @@
 mod head;
 mod lists;
 mod metrics;
-mod ops;
 mod platform;
 mod series;
 mod waits;
@@ -17,6 +16,7 @@ pub(crate) use self::metrics::metric_grid;
 
 use crate::audit::audit_full;
 use crate::grid::Grid;
+use crate::service_bands::service_bands_text;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, wrap};
 use crate::{
@@ -106,7 +106,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             }),
         ),
         (phases::TITLE, phases_text(record, inner)),
-        ("service time", ops::distribution(record, inner)),
+        ("service time", service_bands_text(record, inner)),
         ("time series", series::series(record, inner)),
         ("metrics", metrics::metrics(record, inner)),
         (dyno_analyze::attribution::MARK_MEANS, metrics::attribution_lines(record, inner)),

@@ -5,7 +5,7 @@ use dyno_record::{RecordKind, RunRecord, SeriesPoint};
 use super::lists::more;
 use crate::bars::sparkline;
 use crate::grid::{Grid, GridCell, GridHead};
-use crate::number::{ABSENT, compact, count, span_s, time_coarse_us, within};
+use crate::number::{compact, count, span_s, time_coarse_us};
 use crate::style::Style;
 
 const POINTS_MAX: usize = 20;
@@ -45,12 +45,12 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
         GridHead::figures("p99", ""),
         GridHead::figures("max", ""),
     ]);
-    let time = |value: Option<f64>| GridCell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
+    let time = |us: Option<f64>| GridCell::shown(us, time_coarse_us).with_own_unit("µs");
     for point in points.iter().take(POINTS_MAX) {
         table.row([
-            GridCell::from(crate::number::fixed(point.at_s, 1)),
-            within(rate(point), 12).into(),
-            count(point.errors).into(),
+            GridCell::fixed(point.at_s, 1),
+            GridCell::within(rate(point), 12),
+            GridCell::count(point.errors),
             time(point.p50_us),
             time(point.p99_us),
             time(point.max_us),

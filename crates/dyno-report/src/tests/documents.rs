@@ -37,6 +37,7 @@ impl Renderings {
         let mut report = Report::of(records);
         let points = points(records);
         let mut terminal = answer_text(&CurveSummaries::of(&points), &WIDE) + &ramp_tables(&points, &WIDE);
+        terminal.push_str(&point_table(&points, &WIDE));
         terminal.extend(conclusion.iter().map(|conclusion| conclusion_text(conclusion, &WIDE)));
         for record in records {
             terminal.push_str(&(show(record, &WIDE) + &targets_table(record, &WIDE)));
