@@ -145,7 +145,7 @@ fn hostile(text: &str) -> RunRecord {
 
 /// The summary of a record in a list.
 fn summary(record: &RunRecord) -> RunSummary {
-    let all = record.ops.get("all").filter(|_| crate::result::has_result(record));
+    let all = record.ops.get("all").filter(|_| crate::content::result::has_result(record));
     RunSummary {
         id: record.id.clone(),
         started_at: record.started_at.clone(),

@@ -4,10 +4,12 @@
 //! Every drawing has units on both axes, labels that never overlap, and a legend that never covers data.
 //! Color-blind readers can distinguish the colors, and each series also has its own marker and dash.
 
+pub mod bars;
 mod downsample;
 pub(crate) mod measure;
 mod model;
 pub mod palette;
+pub mod plot;
 #[cfg(feature = "png")]
 pub mod png;
 mod quantity;

@@ -2,7 +2,7 @@
 
 use super::model::{Chart, ChartAxis, ChartPoint, ChartSeries, ScaleKind, SeriesKind};
 use super::quantity::Quantity;
-use crate::grid::{Grid, GridCell, GridHead};
+use crate::model::table::{Grid, GridCell, GridHead};
 
 /// Maximum rows of a table; a longer series is thinned, and exports contain all of it.
 const ROWS_MAX: usize = 120;

@@ -12,6 +12,7 @@ mod stack;
 mod throughput;
 mod time;
 mod waits;
+mod watch;
 
 use dyno_analyze::attribution::{legend, marked_metrics};
 use dyno_analyze::number::ABSENT;
@@ -32,7 +33,7 @@ pub(crate) use waits::event_name;
 /// Charts of one run: its window over time, its distribution, its waits.
 pub fn of_run(record: &RunRecord) -> Vec<Chart> {
     if record.kind == RecordKind::Watch {
-        return crate::watched::figures::of_watch(record).into_iter().chain(waits::of_run(record)).collect();
+        return watch::of_watch(record).into_iter().chain(waits::of_run(record)).collect();
     }
     let mut charts: Vec<Option<Chart>> = vec![
         time::throughput(record),

@@ -16,8 +16,9 @@ use dyno_record::{
 
 use super::marked::with_others;
 use super::*;
-use crate::grid::Grid;
-use crate::html::{PageSection, pages};
+use crate::model::document::PageSection;
+use crate::model::table::Grid;
+use crate::render::html::pages;
 
 /// Wide enough that no terminal table drops or shortens a column.
 const WIDE: Style = Style { color: false, width: 400 };
@@ -228,7 +229,7 @@ pub(super) fn study() -> Renderings {
     let figures = ConclusionFigures::Study(Box::new(result.clone()));
     let conclusion =
         Conclusion { of: "study-1".into(), stopped: None, line: "done".into(), words: Vec::new(), figures };
-    let sections = crate::study_page::sections(&conclusion, &result);
+    let sections = study_document(&conclusion, &result).sections;
     Renderings::of_sections(conclusion_text(&conclusion, &WIDE), &sections)
 }
 

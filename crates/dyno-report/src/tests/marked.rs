@@ -1,7 +1,7 @@
 //! Figures with activity of others, imported figures, and verdicts are marked everywhere.
 
 use super::*;
-use crate::grid::{Grid, GridHead};
+use crate::model::table::{Grid, GridHead};
 
 /// A run on a server where other sessions also wrote.
 pub(super) fn with_others() -> RunRecord {

@@ -111,7 +111,7 @@ fn every_rendering_of_a_table_has_the_same_figures() {
     let soaked = postgres();
     let soak = soak::conclusion("soak-1", None, &soaked);
     let suite_runs = [postgres()];
-    let of_suite = ConclusionFigures::Suite(Box::new(crate::suite::tests::suite()));
+    let of_suite = ConclusionFigures::Suite(Box::new(crate::content::suite::tests::suite()));
     let suite = Conclusion {
         of: "suite-1".into(),
         stopped: None,

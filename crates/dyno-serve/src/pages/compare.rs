@@ -9,7 +9,8 @@ use dyno_campaign::compare::{ComparisonResult, ComparisonSettings};
 use dyno_campaign::select;
 use dyno_record::{Repository, RunRecord};
 use dyno_report::differences_grid;
-use dyno_report::html::{PageSection, pages_in};
+use dyno_report::html::pages_in;
+use dyno_report::model::PageSection;
 use dyno_report::text::clean;
 use maud::{Markup, html};
 

@@ -13,7 +13,8 @@ use dyno_record::{Repository, RunRecord, RunState, RunSummary, Unit};
 use dyno_report::chart::{
     Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind,
 };
-use dyno_report::html::{PageSection, pages_in};
+use dyno_report::html::pages_in;
+use dyno_report::model::PageSection;
 use dyno_report::text::{capital, clean};
 use dyno_report::trend_grid;
 use maud::{Markup, html};

@@ -5,8 +5,8 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_campaign::{conclusions, select};
 use dyno_record::{Repository, RepositoryError, RunState};
-use dyno_report::study_page::study_page_in;
-use dyno_report::{Report, StoredRuns};
+use dyno_report::html::document_page;
+use dyno_report::{Report, StoredRuns, study_document};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -67,7 +67,7 @@ fn study(repository: &Repository, id: &str) -> Result<Option<String>, HttpError>
     let Some(Ok(conclusion)) = conclusion.map(serde_json::from_value::<Conclusion>) else { return Ok(None) };
     let ConclusionFigures::Study(study) = &conclusion.figures else { return Ok(None) };
     let actions = html! { a href={"/report?runs=" (escaped(&id))} { "Its runs" } " " (sweep_actions(&id)) };
-    Ok(Some(study_page_in(Some(&frame::around("/", &actions)), &conclusion, study)))
+    Ok(Some(document_page(Some(&frame::around("/", &actions)), &study_document(&conclusion, study))))
 }
 
 /// Answers `GET /report?runs=SELECTION` with one report of all selected runs.

@@ -8,7 +8,8 @@ use dyno_campaign::compare::ComparisonResult;
 use dyno_campaign::{files, select};
 use dyno_record::RunRecord;
 use dyno_report::WorkbookSheet;
-use dyno_report::html::{PageSection, pages};
+use dyno_report::html::pages;
+use dyno_report::model::PageSection;
 use serde_json::json;
 
 use crate::answers::for_sides;

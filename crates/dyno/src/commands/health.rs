@@ -9,7 +9,8 @@ use dyno_campaign::{files, platforms};
 use dyno_plan::located::Spanned;
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::health_grid;
-use dyno_report::html::{PageSection, pages};
+use dyno_report::html::pages;
+use dyno_report::model::PageSection;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -6,7 +6,8 @@ use dyno_analyze::price::{PlatformPrice, Prices, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_campaign::{files, platforms};
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
-use dyno_report::html::{PageSection, pages};
+use dyno_report::html::pages;
+use dyno_report::model::PageSection;
 use dyno_report::{costs_grid, price_grid, price_plot};
 use serde_json::json;
 

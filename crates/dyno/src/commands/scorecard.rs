@@ -3,7 +3,8 @@
 use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::{ScorecardFigure, ScorecardPlatform, scorecard};
 use dyno_campaign::{files, platforms};
-use dyno_report::html::{PageSection, pages_with_sheets};
+use dyno_report::html::pages_with_sheets;
+use dyno_report::model::PageSection;
 use dyno_report::{
     ReportRequest, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
 };

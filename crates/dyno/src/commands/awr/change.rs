@@ -2,7 +2,7 @@
 
 use dyno_awr::PrintedNumber;
 use dyno_awr::diff::ReadingChange;
-use dyno_report::grid::GridHead;
+use dyno_report::model::GridHead;
 use dyno_report::{Differences, change_heads};
 use serde_json::{Value, json};
 

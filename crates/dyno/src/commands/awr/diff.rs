@@ -3,7 +3,7 @@
 use dyno_analyze::intervals::{IntervalComparison, LoadLine, SectionLine, compare_intervals};
 use dyno_awr::AwrReport;
 use dyno_awr::diff::{AwrDiff, EventChange, EventPresence, ReadingChange, ValueChange, diff};
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
 use dyno_report::text::clean;

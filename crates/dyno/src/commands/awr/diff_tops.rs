@@ -2,7 +2,7 @@
 
 use dyno_awr::diff::{AwrDiff, ReadingChange};
 use dyno_awr::top_lists::{SegmentChange, StatementChange};
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::{Differences, Style, reading_cell};
 use serde_json::{Value, json};
 

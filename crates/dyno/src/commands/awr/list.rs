@@ -6,7 +6,7 @@ use dyno_awr::compat::AwrCompatLayout;
 use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines, section_lists};
 use dyno_awr::{AwrJsonOptions, AwrOutputRow, AwrValue, format, parse_timestamp};
 use dyno_record::RepositoryError;
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 
 use super::{files, import};

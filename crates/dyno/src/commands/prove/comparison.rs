@@ -2,7 +2,7 @@
 
 use dyno_prove::RowComparison;
 use dyno_report::Style;
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number;
 use serde_json::{Value, json};
 

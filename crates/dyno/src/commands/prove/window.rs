@@ -1,7 +1,7 @@
 //! `dyno prove window`: compares recorded figures with scripted ones, without a database.
 
 use dyno_prove::ProofFigure;
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number;
 use serde_json::json;
 

@@ -20,7 +20,7 @@ use crate::cli::{
 use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 
 pub(super) fn run(common: &CommonArgs, args: &StudyArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {

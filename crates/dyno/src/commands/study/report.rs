@@ -6,7 +6,8 @@ use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_campaign::files;
 use dyno_campaign::study::{conclusion, latest};
-use dyno_report::study_page::{study_csv, study_markdown, study_page};
+use dyno_report::html::document_page;
+use dyno_report::{document_markdown, study_csv, study_document};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, ReportStudy};
@@ -56,10 +57,11 @@ pub(super) fn show_conclusion(
         "findings": conclusion.words, "figures": study,
     }))?;
     talk.show(&dyno_report::conclusion_text(conclusion, &talk.style()))?;
+    let document = study_document(conclusion, study);
     for path in output {
         let text = match end(path) {
-            "html" => study_page(conclusion, study),
-            "md" => study_markdown(conclusion, study),
+            "html" => document_page(None, &document),
+            "md" => document_markdown(&document),
             _ => study_csv(study),
         };
         files::replace(path, text.as_bytes())?;

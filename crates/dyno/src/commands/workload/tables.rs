@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dyno_campaign::custom_workloads::{StatementCheckReport, StatementPlan};
 use dyno_plan::TimeSpan;
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
 use dyno_report::text::{clean, indent};

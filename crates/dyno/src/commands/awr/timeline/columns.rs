@@ -1,8 +1,8 @@
 //! The tables of a timeline, for terminal and page.
 
 use dyno_awr::timeline::Timeline;
-use dyno_report::bars::bar;
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::chart::bars::bar;
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number::ABSENT;
 
 use super::measures::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};

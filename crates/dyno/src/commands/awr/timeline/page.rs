@@ -1,8 +1,9 @@
 //! Writes timelines as a page.
 
 use dyno_awr::timeline::{Flag, Timeline};
-use dyno_report::grid::{Grid, GridCell, GridHead};
-use dyno_report::html::{PageSection, pages};
+use dyno_report::html::pages;
+use dyno_report::model::PageSection;
+use dyno_report::model::{Grid, GridCell, GridHead};
 
 use super::{charts, columns, words};
 

@@ -2,9 +2,9 @@
 
 use dyno_awr::timeline::{Flag, MEASURES, Timeline};
 use dyno_report::Style;
-use dyno_report::bars::sparkline;
+use dyno_report::chart::bars::sparkline;
 use dyno_report::chart::terminal::text_chart;
-use dyno_report::grid::Grid;
+use dyno_report::model::Grid;
 use dyno_report::number::figure;
 use dyno_report::style::Paint;
 use dyno_report::text::{clean, wrap};

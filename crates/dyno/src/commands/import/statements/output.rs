@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_engine::executed_statements::{ObservedStatement, ParameterTypes};
 use dyno_import::statements::{Picked, PickedStatement, SkipReason, SkippedStatement, WorkloadDraft};
-use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::model::{Grid, GridCell, GridHead};
 use dyno_report::number::{count, fixed};
 use dyno_report::style::{Paint, Style};
 use dyno_report::text::{clean, truncate};

@@ -1,0 +1,192 @@
+//! Writes tables as a workbook: figures are numbers, and every text is a text, whatever it begins with.
+
+use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
+
+use super::{ExportError, csv};
+use crate::content::answer::answer_grid;
+use crate::content::ramps;
+use crate::content::report::Report;
+use crate::model::request::ReportRequest;
+use crate::model::table::{CellNumber, Grid, GridCell};
+use crate::text::clean;
+
+/// Maximum runs in a workbook; more of them require CSV.
+const RUNS_MAX: usize = 20_000;
+/// Maximum characters of a sheet's name.
+const NAME_MAX: usize = 31;
+/// Maximum characters of a cell.
+const TEXT_MAX: usize = 32_000;
+/// Maximum width of a column in characters.
+const WIDTH_MAX: usize = 60;
+
+/// One sheet: its name and its table.
+pub type WorkbookSheet = (String, Grid);
+
+pub(super) fn export(
+    report: &Report<'_>,
+    _: &ReportRequest,
+    out: &mut dyn std::io::Write,
+) -> Result<(), ExportError> {
+    let mut sheets: Vec<WorkbookSheet> = Vec::new();
+    let mut add = |name: &str, grid: Grid| {
+        if !grid.rows.is_empty() {
+            sheets.push((name.to_owned(), grid));
+        }
+    };
+    if report.has_answers() {
+        add("Answer", answer_grid(&report.answers));
+    }
+    match report.suite() {
+        Some(suite) => {
+            crate::content::suite::sheets(suite).into_iter().for_each(|(name, grid)| add(name, grid))
+        }
+        None => {
+            for conclusion in &report.conclusions {
+                if let Some(grid) = crate::content::conclusion::grid(conclusion) {
+                    add(conclusion.kind(), grid);
+                }
+            }
+            add("Results", report.grid());
+            if ramps::has_tables(&report.points) {
+                for (name, table) in ["Throughput", "Physical I/O"].into_iter().zip(&ramps::TABLES) {
+                    add(name, table.grid(&report.points));
+                }
+            }
+        }
+    }
+    if let Some((rates, limits)) = &report.matrix {
+        add("At a glance", rates.clone());
+        add("What dominates", limits.clone());
+    }
+    add("Runs", runs(report)?);
+    out.write_all(&workbook(&sheets)?)?;
+    Ok(())
+}
+
+/// Each run with every figure in full, as in CSV.
+fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
+    let mut grid = Grid::new(csv::heads(report));
+    let mut left_out = 0usize;
+    csv::each(report, &mut |cells| {
+        if grid.rows.len() < RUNS_MAX {
+            grid.row(cells);
+        } else {
+            left_out += 1;
+        }
+        Ok(())
+    })?;
+    if left_out > 0 {
+        grid.row(vec![GridCell::text(&format!("and {left_out} more lines; CSV contains all of them"))]);
+    }
+    Ok(grid)
+}
+
+/// A workbook with these tables.
+///
+/// # Errors
+/// It cannot be written.
+pub fn workbook(sheets: &[WorkbookSheet]) -> Result<Vec<u8>, ExportError> {
+    let mut book = Workbook::new();
+    let mut names: Vec<String> = Vec::new();
+    for (name, grid) in sheets {
+        let sheet = book.add_worksheet();
+        sheet.set_name(unique_sheet_name(name, &mut names))?;
+        fill(sheet, grid)?;
+    }
+    if sheets.is_empty() {
+        book.add_worksheet().write_string(0, 0, "nothing was measured")?;
+    }
+    Ok(book.save_to_buffer()?)
+}
+
+/// A valid sheet name that no other sheet has.
+fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
+    let safe: String = clean(name).replace(['[', ']', ':', '*', '?', '/', '\\', '\''], " ");
+    let cut = |len: usize| safe.chars().take(len).collect::<String>().trim().to_owned();
+    let whole = Some(cut(NAME_MAX)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned());
+    let is_taken = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let mut candidate = whole;
+    for number in 2.. {
+        if !is_taken(names, &candidate) {
+            break;
+        }
+        candidate = format!("{} {number}", cut(NAME_MAX - 6));
+    }
+    names.push(candidate.clone());
+    candidate
+}
+
+fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
+    let grid = &*grid.on_pages();
+    let bold = Format::new().set_bold().set_text_wrap().set_align(FormatAlign::Top);
+    for (column, head) in (0u16..).zip(&grid.heads) {
+        let common_unit = common_unit(grid, usize::from(column)).filter(|_| head.unit.is_empty());
+        let unit = common_unit.unwrap_or(&head.unit);
+        let name = if unit.is_empty() {
+            clean(&head.label)
+        } else {
+            format!("{}, {}", clean(&head.label), clean(unit))
+        };
+        sheet.write_string_with_format(0, column, truncate_text(&name), &bold)?;
+        let mut width = name.chars().count().min(24);
+        for (row, (_, cells)) in (1u32..).zip(&grid.rows) {
+            let Some(cell) = cells.get(usize::from(column)) else { continue };
+            width = width.max(cell.text.chars().count());
+            match &cell.number {
+                Some(number) => write_number(sheet, row, column, number, common_unit.is_none())?,
+                None => drop(sheet.write_string(row, column, truncate_text(&clean(&cell.text)))?),
+            }
+        }
+        sheet.set_column_width(column, (width + 2).clamp(6, WIDTH_MAX) as f64)?;
+    }
+    sheet.set_freeze_panes(1, 1)?;
+    if !grid.rows.is_empty() && !grid.heads.is_empty() {
+        let (last_row, last_column) = (grid.rows.len() as u32, grid.heads.len() as u16 - 1);
+        sheet.autofilter(0, 0, last_row, last_column)?;
+    }
+    Ok(())
+}
+
+fn truncate_text(text: &str) -> String {
+    text.chars().take(TEXT_MAX).collect()
+}
+
+/// Writes a number with all its digits. Its unit, the mark for activity of others and other qualifications are
+/// part of the format, so that formulas can still use it.
+fn write_number(
+    sheet: &mut Worksheet,
+    row: u32,
+    column: u16,
+    number: &CellNumber,
+    with_unit: bool,
+) -> Result<(), XlsxError> {
+    let format = Format::new().set_num_format(number.workbook_format(with_unit));
+    sheet.write_number_with_format(row, column, number.value, &format)?;
+    Ok(())
+}
+
+/// The own unit of all numbers in a column, if they have the same one.
+fn common_unit(grid: &Grid, column: usize) -> Option<&str> {
+    let mut numbers = grid.rows.iter().filter_map(|(_, cells)| cells.get(column)?.number.as_ref());
+    let unit = numbers.next()?.unit.as_str();
+    (!unit.is_empty() && numbers.all(|number| number.unit == unit)).then_some(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sheet_names_are_valid_and_unique() {
+        let mut names = Vec::new();
+        let long = "a/b:c*d?[e] and a name that is much longer than thirty-one";
+        let sheet_names: Vec<String> =
+            [long, long, "'", "Results", "results"].map(|name| unique_sheet_name(name, &mut names)).into();
+        assert!(
+            sheet_names
+                .iter()
+                .all(|name| name.chars().count() <= NAME_MAX && !name.contains(['/', ':', '*']))
+        );
+        assert!(sheet_names[0] != sheet_names[1] && sheet_names[4] == "results 2", "{sheet_names:?}");
+    }
+}
