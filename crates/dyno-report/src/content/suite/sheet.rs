@@ -82,7 +82,9 @@ fn steps(suite: &SuiteResult) -> Grid {
                 GridCell::full(step.key),
                 GridCell::full(Some(step.elapsed_s)),
             ];
-            cells.extend(FIGURES.map(|name| GridCell::full(step.figures.get(name).copied())));
+            let is_marked = |name: &str| step.marked.iter().any(|marked| marked == name);
+            let figure = |name| GridCell::full(step.figures.get(name).copied()).marked(is_marked(name));
+            cells.extend(FIGURES.map(figure));
             grid.row(cells);
         }
     }

@@ -7,6 +7,7 @@ use dyno_analyze::conclusion::suite::{
 };
 
 use super::*;
+use crate::model::table::GridCell;
 use crate::style::Style;
 use crate::text::width;
 
@@ -139,7 +140,8 @@ fn each_chart_of_a_suite_has_one_group_and_one_unit() {
 
 #[test]
 fn suite_sheets_have_full_figures_and_one_row_per_step() {
-    let suite = suite();
+    let mut suite = suite();
+    suite.tests[0].steps[0].marked = vec!["ops_per_s".into()];
     let [(_, tests), (_, steps)] = &sheets(&suite)[..] else { panic!("two sheets") };
     let column = |name: &str| tests.heads.iter().position(|head| head.label == name).unwrap();
     let cell = |row: usize, name: &str| tests.rows[row].1[column(name)].text.clone();
@@ -147,5 +149,7 @@ fn suite_sheets_have_full_figures_and_one_row_per_step() {
     assert_eq!((cell(4, "most"), cell(4, "optimum")), (String::new(), String::new()));
     assert!(cell(4, "no figure because").starts_with("too small"));
     assert_eq!(steps.rows.len(), 10);
+    let is_marked = |cell: &GridCell| cell.number.as_ref().is_some_and(|number| number.marked);
+    assert_eq!(steps.rows.iter().flat_map(|(_, cells)| cells).filter(|cell| is_marked(cell)).count(), 1);
     assert!(steps.rows.iter().all(|(_, cells)| cells.len() == steps.heads.len()));
 }
