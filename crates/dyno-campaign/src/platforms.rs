@@ -82,6 +82,14 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
     }
 }
 
+/// Product and version of the databases of a suite: `PostgreSQL 16.2`; absent if no run has a record.
+///
+/// # Errors
+/// The repository cannot be read.
+pub fn database(repository: &Repository, suite: &str) -> Result<Option<String>, Error> {
+    Ok(repository.runs_of_sweep(suite)?.into_iter().find_map(|run| run.database))
+}
+
 /// Returns the selected suites, oldest first.
 fn suites(repository: &Repository, selector: &str) -> Result<Vec<SweepId>, Error> {
     let marked = |mark: &dyn Fn(&Value) -> bool| -> Result<Vec<SweepId>, Error> {

@@ -28,16 +28,27 @@ const HEAD: &str = "\
 ";
 
 pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow::Result<Exit> {
-    let (conclusion, suite) = platforms::concluded(&context::repository_to_read(common)?, &args.suite)?;
+    let repository = context::repository_to_read(common)?;
+    let (conclusion, suite) = platforms::concluded(&repository, &args.suite)?;
+    let database = platforms::database(&repository, &conclusion.of)?;
     if args.init {
-        return init(&conclusion, &suite, args, talk);
+        return init(&conclusion, &suite, database, args, talk);
     }
-    let expectations = expectations(&args.expect)?;
+    let (of_database, expectations) = expectations(&args.expect)?;
     let answers: Vec<ExpectationResult> =
         expectations.iter().map(|expected| expected.evaluate(&suite)).collect();
     let met = answers.iter().filter(|answer| answer.met).count();
-    let line = format!("{met} of {} expectations are met by {}", answers.len(), conclusion.of);
-    talk.json(&json!({ "suite": conclusion.of, "met": met == answers.len(), "answers": answers }))?;
+    let reservation = other_product(of_database.as_deref(), database.as_deref());
+    let line = format!(
+        "{met} of {} expectations are met by {}{}",
+        answers.len(),
+        conclusion.of,
+        reservation.as_ref().map_or_else(String::new, |why| format!("; with reservation: {why}"))
+    );
+    talk.json(&json!({
+        "suite": conclusion.of, "met": met == answers.len(), "answers": answers, "database": database,
+        "expected_of": of_database, "reservation": reservation,
+    }))?;
     talk.show(&health_grid(&answers).render(&talk.style()))?;
     talk.show(&format!("{line}\n"))?;
     if let Some(path) = &args.output {
@@ -54,11 +65,27 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
     Ok(if met == answers.len() { Exit::Done } else { Exit::Invalid })
 }
 
-fn init(conclusion: &Conclusion, suite: &SuiteResult, args: &Health, talk: &Console) -> anyhow::Result<Exit> {
+/// Says that the expectations are those of another product; `None` where both are alike, or one is unknown.
+/// Another version of one product is what expectations are for.
+fn other_product(expected: Option<&str>, measured: Option<&str>) -> Option<String> {
+    let product = |database: &'_ str| database.rsplit_once(' ').map_or(database, |(name, _)| name).to_owned();
+    let (expected, measured) = expected.zip(measured)?;
+    (product(expected) != product(measured))
+        .then(|| format!("the expectations are of {expected}, and the suite measured {measured}"))
+}
+
+fn init(
+    conclusion: &Conclusion,
+    suite: &SuiteResult,
+    database: Option<String>,
+    args: &Health,
+    talk: &Console,
+) -> anyhow::Result<Exit> {
+    let of_database = database.map_or_else(String::new, |name| format!("database = {name:?}\n"));
     let all = of_suite(suite, f64::from(args.room));
     let lines: String = all.iter().map(|expected| format!("  \"{expected}\",\n")).collect();
     let text = format!(
-        "{HEAD}\n# From {}, with a tolerance of {} %.\nexpect = [\n{lines}]\n",
+        "{HEAD}\n# From {}, with a tolerance of {} %.\n{of_database}expect = [\n{lines}]\n",
         conclusion.of, args.room
     );
     super::new_file::write_new(&args.expect, &text, args.force, "--expect")?;
@@ -70,15 +97,18 @@ fn init(conclusion: &Conclusion, suite: &SuiteResult, args: &Health, talk: &Cons
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expectations {
+    /// Product and version whose suite the expectations come from: `PostgreSQL 16.2`.
+    #[serde(default)]
+    database: Option<String>,
     expect: Vec<Spanned<String>>,
 }
 
-/// Reads the expectations of the file.
-fn expectations(path: &Path) -> Result<Vec<Expectation>, PlanErrors> {
+/// Reads the file: the database that it describes, and its expectations.
+fn expectations(path: &Path) -> Result<(Option<String>, Vec<Expectation>), PlanErrors> {
     let hint = "`dyno health --init` writes one from a good suite";
     let file = PlanFile::open_input(path, "file of --expect", hint)?;
     let toml = LocatedToml::parse(&file.name, &file.text, "write expect = [ … ]")?;
-    let Expectations { expect } = toml.read()?;
+    let Expectations { database, expect } = toml.read()?;
     if expect.is_empty() {
         return Err(toml.error(&["expect"], "no expectations", hint).into());
     }
@@ -91,12 +121,20 @@ fn expectations(path: &Path) -> Result<Vec<Expectation>, PlanErrors> {
         }
     };
     let all = expect.iter().filter_map(&mut parse).collect();
-    if errors.errors.is_empty() { Ok(all) } else { Err(errors) }
+    if errors.errors.is_empty() { Ok((database, all)) } else { Err(errors) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn expectations_of_another_product_are_a_reservation() {
+        let why = other_product(Some("MariaDB 10.11.6"), Some("PostgreSQL 15.3")).unwrap();
+        assert_eq!(why, "the expectations are of MariaDB 10.11.6, and the suite measured PostgreSQL 15.3");
+        assert_eq!(other_product(Some("PostgreSQL 15.3"), Some("PostgreSQL 18.1")), None);
+        assert_eq!(other_product(None, Some("PostgreSQL 18.1")), None);
+    }
 
     #[test]
     fn expectation_errors_have_a_place_and_a_hint() {

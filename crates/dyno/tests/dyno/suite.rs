@@ -348,6 +348,14 @@ fn health_compares_suite_with_recorded_expectations() {
     assert!(good.code == 0 && good.out.contains("1 of 1 expectations are met"), "{good:#?}");
     assert!(std::fs::read_to_string(page).unwrap().contains("cpu-integer &gt;= "));
 
+    // Expectations of another product are compared, but not silently.
+    let baseline = std::fs::read_to_string(desk.file("expect.toml")).unwrap();
+    assert!(baseline.contains("\ndatabase = \"SQLite "), "{baseline}");
+    desk.write("expect.toml", &baseline.replace("\"SQLite ", "\"Oracle Database "));
+    let other = desk.dyno(&["health"]);
+    let says = "with reservation: the expectations are of Oracle Database ";
+    assert!(other.code == 0 && other.out.contains(says), "{other:#?}");
+
     let too_much =
         "expect = [\n  \"cpu-integer >= 1e15\",\n  \"cpu-regex >= 1\",\n  \"cpu-integer.alone <= 1h\",\n]\n";
     desk.write("expect.toml", too_much);
