@@ -81,7 +81,7 @@ fn server_that_announces_tidb_is_driven_by_sql_only() {
 }
 
 /// Lets `server` call itself something else.
-fn announce(server: &Postgres, function: &str, text: &str) {
+pub(crate) fn announce(server: &Postgres, function: &str, text: &str) {
     server.psql(&format!(
         "SET allow_system_table_mods = on; CREATE OR REPLACE FUNCTION pg_catalog.{function}() RETURNS text
          LANGUAGE sql STABLE AS $$ SELECT '{text}' $$"

@@ -6,6 +6,7 @@ use std::path::Path;
 use dyno_testbed::Nats;
 
 use crate::common::TestEnv;
+use crate::compatible::announce;
 use crate::fleet_site::{FleetSite, hosts};
 
 /// A workload with files in subfolders, one of them for this engine, and a file that it does not use.
@@ -62,6 +63,12 @@ fn agents_without_workload_folder_run_it_and_keep_no_copy() {
         Vec::<String>::new(),
         "nothing is written where agents work, and no command run"
     );
+    // Agents recognize a product for themselves: sessions that take it for another one are refused.
+    announce(&site.server, "version", "CockroachDB CCL v23.2.4 (x86_64-pc-linux-gnu)");
+    let (code, led) = site.json("run", "2", &workload_args);
+    assert_eq!((code, &led["status"]), (0, &"valid".into()), "{} {:#}", led["reasons"], led["audit"]);
+    assert_eq!(led["targets"][0]["product"], "CockroachDB");
+    assert!(hosts(&led).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", led["fleet"]);
 }
 
 #[test]
