@@ -12,7 +12,7 @@ use crate::target::RowCallback;
 /// What a connection is for.
 #[derive(Clone, Copy)]
 pub enum ConnectionPurpose<'a> {
-    /// Questions about the server.
+    /// Questions about the server, its settings and Dyno's data.
     Check,
     /// Statements of the user and questions about them, where names resolve as in sessions.
     Script,
@@ -22,13 +22,13 @@ pub enum ConnectionPurpose<'a> {
     LoadWork,
     /// Filling the user's tables, where names resolve as in sessions.
     Fill,
-    /// Excluding other Dyno processes.
+    /// The lock that excludes other Dyno processes as long as the connection lives.
     Lock,
-    /// Reading counters.
+    /// Reading counters before and after the window.
     Observe,
-    /// Sampling waits.
+    /// Sampling waits of sessions during the window.
     Sample,
-    /// A measuring session.
+    /// The operations of one session of a run.
     Session(&'a SessionSetup),
 }
 

@@ -36,7 +36,7 @@ pub trait CompatibleTarget: Target {
 /// roles use what is known by then, because another connection would add transactions to the counters that are
 /// compared with the sessions. Every process that opens a target recognizes the product for itself.
 pub struct ServerTarget<T> {
-    own: T,
+    original: T,
     /// Whether service files, option files or the environment completed the plan's URL.
     is_filled_in: bool,
     product: OnceLock<RecognizedProduct>,
@@ -51,19 +51,19 @@ enum RecognizedProduct {
 
 impl<T: CompatibleTarget> ServerTarget<T> {
     /// The target of the plan's `url`, without connecting.
-    pub fn new(own: T, url: &TargetUrl) -> Self {
-        Self { is_filled_in: own.url() != url.to_string(), own, product: OnceLock::new() }
+    pub fn new(original: T, url: &TargetUrl) -> Self {
+        Self { is_filled_in: original.url() != url.to_string(), original, product: OnceLock::new() }
     }
 
     /// The target for calls that connect.
     fn recognized(&self) -> Result<&dyn Target, TargetError> {
         if self.product.get().is_none() {
-            let product = match self.own.recognize()? {
+            let product = match self.original.recognize()? {
                 None => RecognizedProduct::Original,
                 Some((version, profile)) => match profile.extent {
                     CompatibilityExtent::Server(_) => RecognizedProduct::Changed(profile),
                     CompatibilityExtent::Sql(reason) => RecognizedProduct::SqlOnly(SqlOnlyTarget {
-                        sql: self.own.sql_only(),
+                        sql: self.original.sql_only(),
                         reason: format!("{}: {reason}", profile.product),
                         version,
                         profile,
@@ -80,7 +80,7 @@ impl<T: CompatibleTarget> ServerTarget<T> {
     fn known(&self) -> &dyn Target {
         match self.product.get() {
             Some(RecognizedProduct::SqlOnly(target)) => target,
-            _ => &self.own,
+            _ => &self.original,
         }
     }
 

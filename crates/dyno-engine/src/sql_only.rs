@@ -26,9 +26,9 @@ pub(crate) struct SqlOnlyTarget {
 }
 
 impl SqlOnlyTarget {
-    /// The error of a request for `what`, which needs more than protocol and SQL.
-    fn refuse<R>(&self, what: &str) -> Result<R, TargetError> {
-        Err(TargetError::unsupported(format!("{what} is not possible: {}", self.reason))
+    /// The error of a `request`, which needs more than protocol and SQL.
+    fn refuse<R>(&self, request: &str) -> Result<R, TargetError> {
+        Err(TargetError::unsupported(format!("{request} is not possible: {}", self.reason))
             .hint("run a workload of SQL statements; `dyno init --workload shop` creates an example"))
     }
 }

@@ -11,7 +11,7 @@ use crate::error::TargetError;
 
 /// One parameter of an engine, which fills a `C`. [`parameters!`](crate::parameters) makes tables of them.
 pub struct UrlParameter<C> {
-    /// Its name.
+    /// The name in URLs: `connect-timeout`.
     pub name: &'static str,
     /// The valid values, as errors list them.
     pub allowed: &'static str,
@@ -88,9 +88,9 @@ pub fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
 /// The value of a setting, and where it is set.
 #[derive(Debug, Clone)]
 pub struct ConnectionSetting {
-    /// Its name.
+    /// The name of its parameter or option.
     pub name: &'static str,
-    /// Its value.
+    /// The text, which may be invalid.
     pub value: String,
     /// Empty for the URL, otherwise for example ` (from /etc/my.cnf)`.
     pub origin: String,

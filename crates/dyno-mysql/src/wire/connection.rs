@@ -75,16 +75,7 @@ impl MySqlConnection {
     /// [`TargetErrorKind::Unreachable`](dyno_engine::TargetErrorKind), `Denied`, or `PasswordNeeded` if the
     /// server requires a password and none is set; each with a hint.
     pub fn open(config: &MySqlConnectConfig, name: &str) -> Result<Self, TargetError> {
-        Self::open_guarded(config, name, &Breaker::default())
-    }
-
-    /// Like [`MySqlConnection::open`]; `breaker` can interrupt the connection from the start.
-    pub(crate) fn open_guarded(
-        config: &MySqlConnectConfig,
-        name: &str,
-        breaker: &Breaker,
-    ) -> Result<Self, TargetError> {
-        connect::establish(config, name, breaker)
+        connect::establish(config, name, &Breaker::default())
     }
 
     /// A connection on a stream from which nothing has been read yet.

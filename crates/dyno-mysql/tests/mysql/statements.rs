@@ -564,7 +564,11 @@ fn loader_has_settings_of_session() {
         loader.execute(&keep("of_loader")).unwrap();
         loader.close();
         let mut differences = Vec::new();
-        target.script(&[COMPARE], &mut |rows| Ok(differences = rows)).unwrap();
+        let mut keep_rows = |rows| {
+            differences = rows;
+            Ok(())
+        };
+        target.script(&[COMPARE], &mut keep_rows).unwrap();
         assert_eq!(differences[0].get(0), Some(wanted.as_str()));
     });
 }

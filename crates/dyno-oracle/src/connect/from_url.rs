@@ -34,7 +34,7 @@ struct OracleParameters {
     wallet: Option<PathBuf>,
     tns_admin: Option<PathBuf>,
     connect_timeout: Option<Duration>,
-    /// 0 for no limit.
+    /// The longest wait for one reply; zero for no limit.
     call_timeout: Option<Duration>,
     tablespace: Option<String>,
     index_nologging: bool,

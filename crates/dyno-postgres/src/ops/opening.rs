@@ -7,7 +7,9 @@ use crate::connections::{PostgresConnections, open_session};
 use crate::pool::{POOLED_NAME, PostgresPoolerStatements};
 use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError, message};
 use dyno_engine::slices::SliceProcedure;
-use dyno_engine::{BlockOpSchema, BlockSessionConfig, Refusal as _, SessionSetup, TargetError};
+use dyno_engine::{
+    BlockOpSchema, BlockSessionConfig, Refusal as _, SessionSetup, TargetError, TextConnection as _,
+};
 
 /// The block operations that loops inside the database execute; absent if there are none.
 pub(super) fn blocks_in_loops(setup: &SessionSetup) -> Option<&BlockSessionConfig> {
@@ -98,7 +100,7 @@ fn prepare_through(
 ) -> Result<PostgresConnection, TargetError> {
     // All sessions use one name. A pooler sets the client's name whenever it assigns a server connection to
     // another client, which costs a round trip and a transaction.
-    let mut connection = PostgresConnection::open_guarded(&connections.config, POOLED_NAME, breaker)?;
+    let mut connection = PostgresConnection::connect(&connections.config, POOLED_NAME, breaker)?;
     // This also reports immediately if the pooler has no server available.
     connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
     if through == PostgresPoolerStatements::Unnamed {

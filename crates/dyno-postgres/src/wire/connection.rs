@@ -31,16 +31,7 @@ impl PostgresConnection {
     /// `Unreachable`, `Denied`, or `PasswordNeeded` if the server requires a password and none is set; each
     /// with a hint.
     pub fn open(config: &PostgresConnectConfig, application_name: &str) -> Result<Self, TargetError> {
-        Self::open_guarded(config, application_name, &Breaker::default())
-    }
-
-    /// Like [`PostgresConnection::open`]; `breaker` can interrupt the connection from the start.
-    pub(crate) fn open_guarded(
-        config: &PostgresConnectConfig,
-        application_name: &str,
-        breaker: &Breaker,
-    ) -> Result<Self, TargetError> {
-        connect::establish(config, application_name, breaker)
+        connect::establish(config, application_name, &Breaker::default())
     }
 
     /// A connection on a stream on which nothing has been sent yet.

@@ -200,17 +200,14 @@ fn loader_has_settings_of_session_and_session_opens_one_connection() {
     let target =
         target_at(&format!("{}?options=-c%20work_mem%3D7MB%20-c%20search_path%3Dpublic", server.url()));
     let keep = |table: &str| format!("CREATE TABLE {table} AS SELECT name, setting FROM pg_settings");
-    let opened = || server.psql("SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'");
-    let before: u32 = opened().parse().unwrap();
+    let opened = || -> u32 {
+        server.psql("SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'").parse().unwrap()
+    };
+    let before = opened();
     let mut session = session(target.as_ref(), 0, &[Statement::write("keep", keep("of_session"), &[])]);
     session.execute(StatementId(0), &[]).unwrap();
     session.close();
-    let others = 2;
-    assert_eq!(
-        opened().parse::<u32>().unwrap() - before,
-        others,
-        "the session's connection and that of psql"
-    );
+    assert_eq!(opened() - before, 2, "the session's only connection, and psql's");
     let (mut loader, _) = target.bulk_load().unwrap().filler().unwrap();
     loader.execute(&keep("of_loader")).unwrap();
     loader.close();
