@@ -7,7 +7,7 @@ use dyno_record::RawTest::{
 };
 use dyno_record::{Calibration, RawFigure, RawTest, RunRecord, Status};
 
-use crate::model::document::{Document, PageSection};
+use crate::model::document::{PageSection, ReportDocument};
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, wrap};
@@ -209,7 +209,7 @@ pub fn calibration_text(record: &RunRecord, style: &Style) -> Option<String> {
 }
 
 /// A calibration as a page; `None` for any other kind of record.
-pub(crate) fn calibration_document(record: &RunRecord, made_at: &str) -> Option<Document> {
+pub(crate) fn calibration_document(record: &RunRecord, made_at: &str) -> Option<ReportDocument> {
     let raw_limits = record.calibration.as_deref()?;
     let (rates, bandwidths) = limits(raw_limits);
     let grids = [("Requests and commits", rates), ("Bandwidth", bandwidths)];
@@ -238,5 +238,5 @@ pub(crate) fn calibration_document(record: &RunRecord, made_at: &str) -> Option<
         day(made_at)
     );
     let sections = vec![limits, platform, steps];
-    Some(Document { title: "Raw limits of a machine".into(), about, sections })
+    Some(ReportDocument { title: "Raw limits of a machine".into(), about, sections })
 }

@@ -9,7 +9,7 @@ use dyno_analyze::points::Measure;
 use dyno_record::Unit;
 
 use crate::content::profile::gains_text;
-use crate::content::result::LEGEND_LINES_MAX;
+use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::model::table::{Grid, GridCell, GridHead, unit_name};
 use crate::style::{Paint, Style};
 use crate::text::{clean, wrap};

@@ -36,6 +36,7 @@ pub(crate) mod ramps;
 pub(crate) mod report;
 pub(crate) mod reported;
 pub(crate) mod result;
+pub(crate) mod result_table;
 pub(crate) mod role;
 pub(crate) mod run_facts;
 pub(crate) mod run_list;

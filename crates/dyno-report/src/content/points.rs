@@ -4,7 +4,7 @@ use dyno_analyze::Points;
 use dyno_analyze::attribution::legend;
 use dyno_analyze::points::{Measure, SESSIONS};
 
-use crate::content::result::LEGEND_LINES_MAX;
+use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::figures::{OPS, anchor, typical};
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::Style;

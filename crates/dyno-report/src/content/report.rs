@@ -342,7 +342,7 @@ impl<'r> Report<'r> {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// The table of points.
+    /// Results of the runs, one row for each point.
     pub fn grid(&self) -> Grid {
         points_grid(&self.points)
     }

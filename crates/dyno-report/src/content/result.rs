@@ -1,24 +1,17 @@
-//! The result of runs as a database administrator expects it: one row for each run, or one run as a card.
+//! The figures of runs as a database administrator expects them.
 //!
 //! A run whose audit failed has no result: its row says so with the reason and omits the figures, so that
 //! nobody copies them. `dyno show` shows them for diagnosis.
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::attribution::{MARK, MetricAttributions, legend, marked_metrics};
+use dyno_analyze::attribution::{MetricAttributions, marked_metrics};
 use dyno_analyze::number::{ABSENT, percent};
 use dyno_plan::Placement;
 use dyno_record::{CheckStatus, RecordKind, RunRecord, Status, ThreadPlacement};
 
-use crate::model::table::{Grid, GridCell, GridHead};
-use crate::style::{Paint, Style};
-use crate::text::{clean, indent, pad, width, wrap};
-
-/// Maximum reasons shown below a run.
-const REASONS_MAX: usize = 3;
-
-/// Maximum lines of one reason.
-const REASON_LINES_MAX: usize = 3;
+use crate::model::table::GridCell;
+use crate::text::clean;
 
 /// Characters of a figure that a column is designed for, so that both blocks fit into 100 columns; a longer
 /// one is shown as `1.23G`. Megabytes and syncs per second are smaller numbers than operations and blocks.
@@ -112,14 +105,14 @@ impl RunFigures {
 
 /// Common unit for all times of a table: its name, and microseconds in it.
 #[derive(Debug, Clone, Copy)]
-struct TimeUnit {
+pub(super) struct TimeUnit {
     name: &'static str,
     us: f64,
 }
 
 impl TimeUnit {
     /// Chooses the unit so that the median is readable and the largest value has at most seven characters.
-    fn of<'f>(figures: impl IntoIterator<Item = &'f RunFigures>) -> Self {
+    pub(super) fn of<'f>(figures: impl IntoIterator<Item = &'f RunFigures>) -> Self {
         let largest =
             figures.into_iter().flat_map(|f| TIMES.map(|time| f.get(time))).flatten().fold(0.0, f64::max);
         match largest {
@@ -132,7 +125,7 @@ impl TimeUnit {
 
 /// Format of a figure, and its unit.
 #[derive(Debug, Clone, Copy)]
-enum FigureFormat {
+pub(super) enum FigureFormat {
     /// In a column of the usual width.
     Wide(&'static str),
     Narrow(&'static str),
@@ -144,7 +137,7 @@ enum FigureFormat {
 }
 
 impl FigureFormat {
-    fn unit(self, time: TimeUnit) -> &'static str {
+    pub(super) fn unit(self, time: TimeUnit) -> &'static str {
         match self {
             Self::Wide(unit) | Self::Narrow(unit) => unit,
             Self::Percent => "%",
@@ -165,21 +158,21 @@ impl FigureFormat {
 }
 
 /// A figure of a run, with the mark if it includes activity of others.
-fn figure_cell(row: &ResultRow, column: &ResultColumn, time: TimeUnit) -> GridCell {
+pub(super) fn figure_cell(row: &ResultRow, column: &ResultColumn, time: TimeUnit) -> GridCell {
     let &(metric, .., format) = column;
     let value = row.figures.as_ref().and_then(|figures| figures.get(metric));
     format.cell(value, time).marked(row.marked.contains_key(metric))
 }
 
-fn count(value: Option<u32>) -> GridCell {
+pub(super) fn count(value: Option<u32>) -> GridCell {
     GridCell::setting(&value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string()))
 }
 
 /// The metric, its shared head, its name, and its format.
-type ResultColumn = (&'static str, &'static str, &'static str, FigureFormat);
+pub(super) type ResultColumn = (&'static str, &'static str, &'static str, FigureFormat);
 
 /// Columns of one block of the table.
-type Block = &'static [ResultColumn];
+pub(super) type Block = &'static [ResultColumn];
 
 /// Length of the window as a pseudo-metric; an imported record may not state it.
 const ELAPSED: &str = "elapsed";
@@ -187,7 +180,7 @@ const ELAPSED: &str = "elapsed";
 /// Service times in the table.
 const TIMES: [&str; 4] = ["service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us"];
 
-const LOAD: Block = &[
+pub(super) const LOAD: Block = &[
     ("ops_per_s", "", "ops", FigureFormat::Wide("/s")),
     ("rows_per_s", "", "rows", FigureFormat::Wide("/s")),
     ("service_mean_us", "service time", "mean", FigureFormat::Time),
@@ -196,13 +189,13 @@ const LOAD: Block = &[
     ("service_p99_us", "service time", "p99", FigureFormat::Time),
     (ELAPSED, "", "elapsed", FigureFormat::Elapsed),
 ];
-const CPU: Block = &[
+pub(super) const CPU: Block = &[
     ("cpu_busy_pct", "CPU", "busy", FigureFormat::Percent),
     ("cpu_user_pct", "CPU", "user", FigureFormat::Percent),
     ("cpu_sys_pct", "CPU", "sys", FigureFormat::Percent),
     ("cpu_iowait_pct", "CPU", "iowait", FigureFormat::Percent),
 ];
-const IO: Block = &[
+pub(super) const IO: Block = &[
     ("logical_reads_per_s", "reads", "logical", FigureFormat::Wide("/s")),
     ("physical_reads_per_s", "reads", "physical", FigureFormat::Wide("/s")),
     ("physical_read_mb_per_s", "reads", "physical", FigureFormat::Narrow("MB/s")),
@@ -211,7 +204,7 @@ const IO: Block = &[
 ];
 
 /// Both sides of the card, below sessions and updates; it contains all figures of the table.
-const CARD_LEFT: Block = &[
+pub(super) const CARD_LEFT: Block = &[
     (ELAPSED, "", "elapsed", FigureFormat::Elapsed),
     ("ops_per_s", "", "operations", FigureFormat::Wide("/s")),
     ("rows_per_s", "", "rows", FigureFormat::Wide("/s")),
@@ -221,7 +214,7 @@ const CARD_LEFT: Block = &[
     ("service_p95_us", "", "service time, p95", FigureFormat::Time),
     ("service_p99_us", "", "service time, p99", FigureFormat::Time),
 ];
-const CARD_RIGHT: Block = &[
+pub(super) const CARD_RIGHT: Block = &[
     ("logical_reads_per_s", "", "logical reads", FigureFormat::Wide("/s")),
     ("buffer_hit_pct", "", "cache hit ratio", FigureFormat::Percent),
     ("physical_reads_per_s", "", "physical reads", FigureFormat::Wide("/s")),
@@ -234,131 +227,15 @@ const CARD_RIGHT: Block = &[
     ("cpu_iowait_pct", "", "CPU iowait", FigureFormat::Percent),
 ];
 /// Figures of scans, and of sessions that slept because the plan requires it.
-const CARD_SCANS: [ResultColumn; 3] = [
+pub(super) const CARD_SCANS: [ResultColumn; 3] = [
     ("scans_per_s", "", "scans", FigureFormat::Wide("/s")),
     ("scan_mb_per_s", "", "scanned", FigureFormat::Wide("MB/s")),
     ("scan_blocks_per_s", "", "scanned blocks", FigureFormat::Wide("/s")),
 ];
-const CARD_SLEPT: ResultColumn = ("think_pct", "", "time slept", FigureFormat::Percent);
+pub(super) const CARD_SLEPT: ResultColumn = ("think_pct", "", "time slept", FigureFormat::Percent);
 
-fn card_columns() -> impl Iterator<Item = &'static ResultColumn> {
+pub(super) fn card_columns() -> impl Iterator<Item = &'static ResultColumn> {
     [CARD_LEFT, CARD_RIGHT, &CARD_SCANS, &[CARD_SLEPT]].into_iter().flatten()
-}
-
-/// One table of `blocks` side by side, with columns that identify the run before them, and the status after
-/// them.
-fn table_of(
-    rows: &[(Option<usize>, &ResultRow)],
-    blocks: &[Block],
-    unit: TimeUnit,
-    with_status: bool,
-) -> Grid {
-    let shown: Vec<&ResultColumn> = blocks.iter().copied().flatten().collect();
-    let numbered = rows.iter().any(|(number, _)| number.is_some());
-    let mut heads = if numbered { vec![GridHead::figures("run", "")] } else { Vec::new() };
-    heads.extend([GridHead::figures("sessions", ""), GridHead::figures("updates", "%")]);
-    heads.extend(
-        shown
-            .iter()
-            .map(|(_, above, head, format)| GridHead::figures(head, format.unit(unit)).grouped_under(above)),
-    );
-    let filled = heads.len();
-    if with_status {
-        heads.push(GridHead::text("status"));
-    }
-    let mut grid = Grid::new(heads);
-    for (number, row) in rows {
-        let mut cells: Vec<GridCell> = number.iter().map(|number| GridCell::count(*number as u64)).collect();
-        cells.extend([count(row.sessions), count(row.update_pct)]);
-        if row.figures.is_some() {
-            cells.extend(shown.iter().map(|column| figure_cell(row, column, unit)));
-        }
-        cells.resize(filled, GridCell::default());
-        if with_status {
-            cells.push(GridCell::from(row.status.name()).toned(crate::model::status::tone(row.status)));
-        }
-        grid.row(cells);
-        if with_status {
-            reasons(&row.reasons).iter().for_each(|reason| grid.note(reason, "bad"));
-        }
-    }
-    grid
-}
-
-/// The first reasons, and the number of further ones.
-fn reasons(all: &[String]) -> Vec<String> {
-    let mut shown: Vec<String> = all.iter().take(REASONS_MAX).cloned().collect();
-    if all.len() > REASONS_MAX {
-        shown.push(format!("… and {} more reasons (dyno show)", all.len() - REASONS_MAX));
-    }
-    shown
-}
-
-/// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a
-/// table below. Several runs are numbered in order: the same load may occur twice.
-pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
-    let unit = TimeUnit::of(rows.iter().filter_map(|row| row.figures.as_ref()));
-    let number = |i: usize| (rows.len() > 1).then_some(i + 1);
-    let rows: Vec<_> = rows.iter().enumerate().map(|(i, row)| (number(i), row)).collect();
-    let with_result: Vec<_> = rows.iter().copied().filter(|(_, row)| row.figures.is_some()).collect();
-    let table = |blocks: &[Block], first: bool| {
-        let rows = if first { &rows } else { &with_result };
-        table_of(rows, blocks, unit, first)
-    };
-    let mut tables = Vec::new();
-    let mut packed: Vec<Block> = Vec::new();
-    for block in [LOAD, CPU, IO] {
-        packed.push(block);
-        if packed.len() > 1 && !table(&packed, tables.is_empty()).fits(style) {
-            let last = packed.split_off(packed.len() - 1);
-            tables.push(table(&packed, tables.is_empty()).render(style));
-            packed = last;
-        }
-        if with_result.is_empty() {
-            break; // Nothing but the status to show.
-        }
-    }
-    tables.push(table(&packed, tables.is_empty()).render(style));
-    let mut out = tables.join("\n");
-    out.push_str(&legend_lines(with_result.iter().map(|(_, row)| &row.marked), style));
-    out
-}
-
-/// The legend of the mark as lines; empty if nothing is marked.
-fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m MetricAttributions>, style: &Style) -> String {
-    let shown = |name: &str| card_columns().any(|&(metric, ..)| metric == name);
-    let words = legend(marked, shown).unwrap_or_default();
-    let lines = wrap(&words, style.columns(), LEGEND_LINES_MAX);
-    lines.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
-}
-
-/// Maximum lines of a legend.
-pub(crate) const LEGEND_LINES_MAX: usize = 6;
-
-/// One run as a card: its figures in two columns, each with its unit.
-pub fn result_card(row: &ResultRow, style: &Style) -> String {
-    let mut out = String::new();
-    if row.figures.is_none() {
-        let text = format!("  {}: this run has no result", row.status.name());
-        out.push_str(&style.paint(Paint::Bad, &text));
-        out.push('\n');
-        for reason in reasons(&row.reasons) {
-            let lines = wrap(&clean(&reason), style.columns() - 2, REASON_LINES_MAX);
-            out.extend(lines.iter().map(|line| format!("  {line}\n")));
-        }
-        return out;
-    }
-    let note = match row.status {
-        Status::Valid => None,
-        Status::Imported => Some(crate::model::status::IMPORTED.to_owned()),
-        status => Some(format!("{}: the figures cover only the measured part", status.name())),
-    };
-    if let Some(text) = note {
-        out.push_str(&format!("  {}\n", style.paint(crate::model::status::paint(row.status), &text)));
-    }
-    let inner = Style { width: style.columns() - 2, ..*style };
-    out.push_str(&indent(&figure_card(row, &inner)));
-    out
 }
 
 /// Placement of the threads that drive several sessions, relative to the server's processes; `None` if there
@@ -402,50 +279,4 @@ pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     let is_whole = observed.begin.is_some() && observed.end.is_some();
     let lost = if is_whole { "" } else { ", and its counters were not read to the end" };
     Some(format!("CPU and device are those of {}{owner_note}{lost}", clean(&host.words())))
-}
-
-/// One entry of a card: name, value, unit.
-type Entry = (&'static str, GridCell, &'static str);
-
-/// Figures of the card, also for `show`, which includes those of invalid runs.
-pub(crate) fn figure_card(row: &ResultRow, style: &Style) -> String {
-    let unit = TimeUnit::of(&row.figures);
-    let knows = |metric: &str| row.figures.as_ref().is_some_and(|figures| figures.get(metric).is_some());
-    let entry =
-        |column: &ResultColumn| -> Entry { (column.2, figure_cell(row, column, unit), column.3.unit(unit)) };
-    let mut left: Vec<Entry> =
-        vec![("sessions", count(row.sessions), ""), ("updates", count(row.update_pct), "%")];
-    left.extend(CARD_LEFT.iter().map(entry));
-    let mut right: Vec<Entry> = CARD_RIGHT.iter().map(entry).collect();
-    if CARD_SCANS.iter().all(|(metric, ..)| knows(metric)) {
-        let [scans, megabytes, blocks] = CARD_SCANS.each_ref().map(entry);
-        left.extend([scans, megabytes]);
-        right.extend([blocks, Entry::default()]);
-    }
-    if knows(CARD_SLEPT.0) {
-        left.push(entry(&CARD_SLEPT));
-        right.push(Entry::default());
-    }
-    // Columns of a value, and the start of the right side. A truncated unit would change the meaning of its
-    // value.
-    let (room, right_at): (usize, usize) = if style.columns() >= 84 { (13, 44) } else { (9, 38) };
-    let entry = |(what, cell, unit): &Entry| {
-        let digits = width(cell.text.trim_end_matches(MARK));
-        let space = pad((20usize.saturating_sub(width(what)) + room).saturating_sub(digits).max(1));
-        // An unknown value has no unit.
-        let unit = if cell.number.is_none() { "" } else { unit };
-        format!("{what}{space}{} {unit}", cell.text)
-    };
-    let mut out = String::new();
-    for (l, r) in left.iter().zip(&right) {
-        let (l, r) = (entry(l), entry(r));
-        let line = format!("{l}{}{r}", pad(right_at.saturating_sub(width(&l)).max(2)));
-        if width(line.trim_end()) <= style.columns() {
-            out.push_str(&format!("{}\n", line.trim_end()));
-        } else {
-            out.push_str(&format!("{}\n{}\n", l.trim_end(), r.trim_end()));
-        }
-    }
-    out.push_str(&legend_lines([&row.marked], style));
-    out
 }

@@ -4,11 +4,11 @@ use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::conclusion::study::StudyResult;
 
 use crate::content::study::{differed_grid, order_grid, ranking_grid, study_grid, study_plot, verified_grid};
-use crate::model::document::{Document, PageSection};
+use crate::model::document::{PageSection, ReportDocument};
 use crate::model::table::Grid;
 
 /// The study as a page, in Markdown or in a workbook.
-pub fn study_document(conclusion: &Conclusion, study: &StudyResult) -> Document {
+pub fn study_document(conclusion: &Conclusion, study: &StudyResult) -> ReportDocument {
     let section = |title: &str, grid: Grid| PageSection {
         title: title.to_owned(),
         grids: vec![(String::new(), grid)],
@@ -29,5 +29,5 @@ pub fn study_document(conclusion: &Conclusion, study: &StudyResult) -> Document 
         sections.push(section("Differences", differed));
     }
     sections.push(section("Order of runs", order_grid(study)));
-    Document { title: study.title.clone(), about: conclusion.of.clone(), sections }
+    ReportDocument { title: study.title.clone(), about: conclusion.of.clone(), sections }
 }

@@ -5,7 +5,7 @@ use dyno_analyze::points::Measure;
 use dyno_analyze::trend::{Trend, TrendChange};
 
 use crate::content::compare::signed_percent;
-use crate::content::result::LEGEND_LINES_MAX;
+use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::content::run_list::moment;
 use crate::model::table::{Grid, GridCell, GridHead, unit_name};
 use crate::style::{Paint, Style};
@@ -116,7 +116,7 @@ fn change_cell(change: &TrendChange) -> GridCell {
     GridCell::from(format!("{difference} (p {})", fixed(change.p, 3))).toned(tone)
 }
 
-/// The latest runs.
+/// The latest runs, with the number of earlier ones that the table leaves out.
 fn latest(trend: &Trend) -> Grid {
     let mut grid = trend_grid(trend);
     let earlier = grid.rows.len().saturating_sub(RUNS_SHOWN);

@@ -5,9 +5,9 @@ use crate::chart::plot::Plot;
 
 use super::table::Grid;
 
-/// Sections under a title.
+/// What a page, Markdown or a workbook shows: sections under a title.
 #[derive(Debug, Clone, Default)]
-pub struct Document {
+pub struct ReportDocument {
     pub title: String,
     /// A line below the title; may be empty.
     pub about: String,

@@ -10,7 +10,7 @@ pub(crate) use super::cell::{CellNumber, GridCell, unit_name};
 pub enum ColumnPlace {
     #[default]
     Everywhere,
-    /// Pages, Markdown and workbooks.
+    /// A terminal has no room for it: pages, Markdown and workbooks have it.
     OnPages,
     InTerminal,
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::csv::{cell_field, field};
 use super::markdown::{table, text};
-use crate::model::document::{Document, PageSection};
+use crate::model::document::{PageSection, ReportDocument};
 
-pub fn document_markdown(document: &Document) -> String {
+pub fn document_markdown(document: &ReportDocument) -> String {
     sections_markdown(&document.title, &document.sections)
 }
 

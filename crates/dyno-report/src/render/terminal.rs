@@ -221,7 +221,7 @@ fn group_line(grid: &Grid, shown: &[usize], widths: &[usize]) -> String {
 
 /// How a column is laid out.
 struct Setting {
-    /// Whether it is right-aligned.
+    /// Figures are right-aligned, and never shortened.
     figures: bool,
     width: usize,
     /// Columns for marks to the right of figures.

@@ -38,7 +38,7 @@ pub(super) fn export(
     }
     match report.suite() {
         Some(suite) => {
-            crate::content::suite::sheets(suite).into_iter().for_each(|(name, grid)| add(name, grid))
+            crate::content::suite::sheets(suite).into_iter().for_each(|(name, grid)| add(name, grid));
         }
         None => {
             for conclusion in &report.conclusions {

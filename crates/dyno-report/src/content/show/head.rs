@@ -9,7 +9,8 @@ use dyno_record::{
 use super::lists::{more, pairs};
 use crate::content::answer::answer_text;
 use crate::content::facts::is_beside;
-use crate::content::result::{ResultRow, RunFigures, figure_card, has_result, host_words, placement_words};
+use crate::content::result::{ResultRow, RunFigures, has_result, host_words, placement_words};
+use crate::content::result_table::figure_card;
 use crate::content::role;
 use crate::content::watched::watch_text;
 use crate::number::{self, bytes, count, percent, span_s, time_us};

@@ -2,14 +2,14 @@
 
 use maud::{PreEscaped, html};
 
-use crate::model::document::{Document, PageSection, Sheets};
+use crate::model::document::{PageSection, ReportDocument, Sheets};
 use crate::text::clean;
 
 use super::sheets;
 use super::{PageFrame, charts, grid, page_frame};
 
 /// The document as one page, inside the `frame` of a server if it has one.
-pub fn document_page(frame: Option<&PageFrame>, document: &Document) -> String {
+pub fn document_page(frame: Option<&PageFrame>, document: &ReportDocument) -> String {
     pages_in(frame, &document.title, &document.about, &document.sections)
 }
 
