@@ -1,7 +1,10 @@
 //! The issues of a report: values that cannot be read, and unknown structures.
 
+use serde::Serialize;
+
 /// The severity of an issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AwrIssueSeverity {
     /// Something is unknown or uncertain; the values that were read remain valid.
     Warning,
@@ -10,7 +13,7 @@ pub enum AwrIssueSeverity {
 }
 
 /// One issue of a report.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Issue {
     pub level: AwrIssueSeverity,
     /// The line of the file, from 1.

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::issue::Issue;
 use crate::number::{PrintedNumber, TimeReading};
 use crate::table::AwrFormat;
@@ -65,7 +67,7 @@ impl AwrReportKind {
 }
 
 /// A pluggable database that was open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Container {
     pub dbid: String,
     pub name: String,
@@ -116,13 +118,14 @@ impl AwrWaitEvent {
 }
 
 /// One band of a distribution of wait times.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AwrHistogramBand {
     /// Shortest wait in the band, µs.
     pub from_us: u64,
     /// The exclusive upper bound, µs; absent in the last band.
     pub below_us: Option<u64>,
     /// Share of all waits, %.
+    #[serde(serialize_with = "crate::json::serialize_value")]
     pub share_pct: PrintedNumber,
 }
 
@@ -220,7 +223,7 @@ pub struct DetailRow {
 }
 
 /// One initialization parameter with its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AwrParameter {
     pub name: String,
     /// Its value at the begin; several are joined by a comma.
@@ -229,11 +232,14 @@ pub struct AwrParameter {
     pub end_value: Option<String>,
     /// The container for which it is set, where the report names one: `CDB$ROOT`, or a pluggable
     /// database.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pdb: Option<String>,
     /// The instance that has this value, where those of a cluster differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<u32>,
     /// Its number among the parameters whose names text truncated to this one, from 1; absent where
     /// the name is unique.
+    #[serde(skip)]
     pub ordinal: Option<u32>,
 }
 
@@ -289,7 +295,6 @@ pub struct AwrReport {
     /// Its number among the reports of its file, from 1; 0 where it is the only one.
     pub part: u32,
     pub form: AwrFormat,
-    /// What kind it Form,
     pub kind: AwrReportKind,
     /// Names and times: `db_name`, `begin_time`.
     pub words: BTreeMap<&'static str, AwrText>,

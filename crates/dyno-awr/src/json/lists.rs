@@ -1,202 +1,187 @@
-//! Converts the lists of a report to JSON, and the sources of its figures.
+//! The lists of a report as JSON, and the sources of its figures.
 
 use std::collections::BTreeMap;
 
-use super::item::{AwrJsonMember, AwrJsonValue};
-use super::{AwrJsonOptions, event};
-use crate::issue::Issue;
+use serde::Serialize;
+
+use super::AwrJsonOptions;
+use super::figures::{AwrFigureTree, AwrJsonNumber, figure_tree};
 use crate::number::PrintedNumber;
 use crate::report::{
-    AwrParameter, AwrReport, AwrSource, AwrWaitEvent, Container, DetailRow, EventHistogram, IoRow,
-    SegmentList, StatementList,
+    AwrInstance, AwrReport, AwrSource, AwrStatement, DetailRow, IoRow, Segment, SegmentList, StatementList,
 };
 
-/// Adds every list that the report has.
-pub(super) fn add<'r>(entries: &mut Vec<AwrJsonMember<'r>>, report: &'r AwrReport, show: AwrJsonOptions) {
-    let events =
-        |events: &'r [AwrWaitEvent]| events.iter().map(event_with_source).collect::<AwrJsonValue<'_>>();
-    let io = |rows: &'r [IoRow], named| rows.iter().map(|row| io(row, named)).collect::<AwrJsonValue<'_>>();
-    let lists = [
-        ("wait_classes", events(&report.wait_classes)),
-        ("foreground_wait_classes", events(&report.foreground_wait_classes)),
-        ("foreground_events", events(&report.foreground_events)),
-        ("background_events", events(&report.background_events)),
-        ("all_events", events(&report.all_events)),
-        ("histograms", report.histograms.iter().map(histogram).collect()),
-        ("io_functions", io(&report.io_functions, true)),
-        ("io_filetypes", io(&report.io_filetypes, true)),
-        ("io_function_filetypes", io(&report.io_function_filetypes, true)),
-        ("tablespaces", io(&report.tablespaces, show.object_names)),
-        ("files", io(&report.files, show.object_names)),
-        ("sql", report.statements.iter().map(|list| statements(list, report, show)).collect()),
-        ("segments", report.segments.iter().map(|list| segments(list, show)).collect()),
-        ("containers", report.containers.iter().map(container).collect()),
-        ("parameters", report.parameters.iter().map(parameter).collect()),
-        ("issues", report.issues.iter().map(issue).collect()),
-    ];
-    entries.extend(
-        lists.into_iter().filter(|(_, list)| !matches!(list, AwrJsonValue::List(items) if items.is_empty())),
-    );
-    for (list, rows) in &report.details {
-        entries.push((*list, rows.iter().map(|row| detail(row, show)).collect()));
+type Figures = BTreeMap<&'static str, AwrJsonNumber>;
+
+fn figures(figures: &BTreeMap<&'static str, PrintedNumber>) -> Figures {
+    figures.iter().map(|(name, number)| (*name, (*number).into())).collect()
+}
+
+/// The place of a figure or word.
+#[derive(Serialize)]
+pub(super) struct AwrSourceJson<'r> {
+    caption: &'r str,
+    line: u32,
+    section: &'r str,
+}
+
+impl<'r> AwrSourceJson<'r> {
+    pub(super) fn of(source: &'r AwrSource) -> Self {
+        Self { caption: &source.caption, line: source.line, section: source.section.trim() }
     }
-    entries.push(("format", report.form.name().into()));
-    if report.part > 0 {
-        entries.push(("part", report.part.into()));
-    }
-    if !report.plans.is_empty() {
-        let plans = report
-            .plans
-            .iter()
-            .map(|(id, plans)| (id.as_str(), plans.iter().map(AwrJsonValue::from).collect()));
-        entries.push(("plans", AwrJsonValue::Object(plans.collect())));
-    }
-    entries.push(("sources", sources(report)));
 }
 
-fn event_with_source(wait_event: &AwrWaitEvent) -> AwrJsonValue<'_> {
-    let mean_us =
-        wait_event.mean_s().map(|mean| PrintedNumber { value: mean.value * 1e6, step: mean.step * 1e6 });
-    let mut entries = event(wait_event);
-    entries.extend([
-        ("line", wait_event.source.line.into()),
-        ("mean_us", mean_us.into()),
-        ("mean_us_step", mean_us.map(|mean| PrintedNumber::exact(mean.step)).into()),
-        ("timeouts_pct", wait_event.timeouts_pct.into()),
-    ]);
-    AwrJsonValue::object(entries)
+#[derive(Serialize)]
+pub(super) struct AwrInstanceJson<'r> {
+    #[serde(flatten)]
+    figures: AwrFigureTree<'r>,
+    inst_num: u32,
+    #[serde(flatten)]
+    words: BTreeMap<&'static str, &'r str>,
 }
 
-fn histogram(distribution: &EventHistogram) -> AwrJsonValue<'_> {
-    let bands = distribution.bands.iter().map(|band| {
-        AwrJsonValue::Object(vec![
-            ("below_us", band.below_us.into()),
-            ("from_us", band.from_us.into()),
-            ("share_pct", band.share_pct.into()),
-        ])
-    });
-    AwrJsonValue::Object(vec![
-        ("bands", bands.collect()),
-        ("event", (&distribution.event).into()),
-        ("line", distribution.source.line.into()),
-        ("waits", distribution.waits.into()),
-    ])
-}
-
-fn figures<'r>(figures: &BTreeMap<&'static str, PrintedNumber>) -> Vec<AwrJsonMember<'r>> {
-    figures.iter().map(|(name, reading)| (*name, (*reading).into())).collect()
-}
-
-fn detail(row: &DetailRow, show: AwrJsonOptions) -> AwrJsonValue<'_> {
-    let mut entries = figures(&row.figures);
-    if show.object_names {
-        entries.extend(row.object.iter().map(|object| ("object", object.into())));
-    }
-    entries.extend([("line", row.line.into()), ("name", (&row.name).into())]);
-    AwrJsonValue::object(entries)
-}
-
-fn io(row: &IoRow, named: bool) -> AwrJsonValue<'_> {
-    let mut entries = figures(&row.figures);
-    entries.push(("line", row.line.into()));
-    entries.extend(row.pdb.iter().map(|pdb| ("pdb", pdb.into())));
-    if named {
-        entries.push(("name", (&row.name).into()));
-        entries.extend(row.file.iter().map(|file| ("file", file.into())));
-    }
-    AwrJsonValue::object(entries)
-}
-
-fn statements<'r>(list: &'r StatementList, report: &'r AwrReport, show: AwrJsonOptions) -> AwrJsonValue<'r> {
-    let rows = list.statements.iter().map(|statement| {
-        let mut entries = figures(&statement.figures);
-        entries.push(("id", (&statement.id).into()));
-        entries.push(("line", statement.line.into()));
-        entries.extend(statement.pdb.iter().map(|pdb| ("pdb", pdb.into())));
-        if show.sql_text {
-            let text = report.statement_texts.get(&statement.id).or(statement.text.as_ref());
-            entries.push(("text", text.into()));
-            entries.extend(statement.module.iter().map(|module| ("module", module.into())));
+impl<'r> AwrInstanceJson<'r> {
+    pub(super) fn of(instance: &'r AwrInstance) -> Self {
+        let key = |name: &'static str| if name == "version" { "release" } else { name };
+        Self {
+            figures: figure_tree(&instance.figures, &[], &[]),
+            inst_num: instance.number,
+            words: instance.words.iter().map(|(name, word)| (key(name), word.as_str())).collect(),
         }
-        AwrJsonValue::object(entries)
-    });
-    of_order(&list.order, &list.source, "statements", rows.collect())
+    }
 }
 
-fn segments(list: &SegmentList, show: AwrJsonOptions) -> AwrJsonValue<'_> {
-    let rows = list.segments.iter().map(|segment| {
-        let mut entries = vec![
-            ("line", segment.line.into()),
-            ("share_pct", segment.share_pct.into()),
-            ("type", (&segment.kind).into()),
-            ("value", segment.value.into()),
-        ];
-        entries.extend(segment.pdb.iter().map(|pdb| ("pdb", pdb.into())));
-        if show.object_names {
-            entries.extend([
-                ("name", (&segment.name).into()),
-                ("owner", (&segment.owner).into()),
-                ("subobject", (&segment.subobject).into()),
-                ("tablespace", (&segment.tablespace).into()),
-            ]);
-        }
-        AwrJsonValue::object(entries)
-    });
-    of_order(&list.order, &list.source, "segments", rows.collect())
-}
-
-/// A list of top entries in one order.
-fn of_order<'r>(
-    order: &'r str,
-    source: &'r AwrSource,
+#[derive(Serialize)]
+pub(super) struct AwrDetailJson<'r> {
+    #[serde(flatten)]
+    figures: Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'r str>,
+    line: u32,
     name: &'r str,
-    rows: AwrJsonValue<'r>,
-) -> AwrJsonValue<'r> {
-    AwrJsonValue::object(vec![
-        ("order", order.into()),
-        ("section", source.section.trim().into()),
-        (name, rows),
-    ])
 }
 
-fn container(pdb_container: &Container) -> AwrJsonValue<'_> {
-    AwrJsonValue::Object(vec![
-        ("dbid", (&pdb_container.dbid).into()),
-        ("name", (&pdb_container.name).into()),
-        ("opened", (&pdb_container.opened).into()),
-    ])
-}
-
-fn parameter(setting: &AwrParameter) -> AwrJsonValue<'_> {
-    let mut entries = vec![
-        ("end_value", setting.end_value.as_ref().into()),
-        ("name", (&setting.name).into()),
-        ("value", (&setting.value).into()),
-    ];
-    entries.extend(setting.pdb.iter().map(|pdb| ("pdb", pdb.into())));
-    entries.extend(setting.instance.map(|instance| ("instance", instance.into())));
-    AwrJsonValue::object(entries)
-}
-
-fn issue(problem: &Issue) -> AwrJsonValue<'_> {
-    AwrJsonValue::Object(vec![
-        ("level", if problem.is_error() { "error" } else { "warning" }.into()),
-        ("line", problem.line.into()),
-        ("message", (&problem.message).into()),
-        ("section", (&problem.section).into()),
-    ])
-}
-
-/// The source of every figure and word.
-fn sources(report: &AwrReport) -> AwrJsonValue<'_> {
-    fn one(source: &AwrSource) -> AwrJsonValue<'_> {
-        AwrJsonValue::Object(vec![
-            ("caption", source.caption.as_ref().into()),
-            ("line", source.line.into()),
-            ("section", source.section.trim().into()),
-        ])
+impl<'r> AwrDetailJson<'r> {
+    pub(super) fn of(row: &'r DetailRow, object_names: bool) -> Self {
+        let object = row.object.as_deref().filter(|_| object_names);
+        Self { figures: figures(&row.figures), object, line: row.line, name: &row.name }
     }
-    let words = report.words.iter().map(|(name, word)| (*name, one(&word.source)));
-    let figures = report.figures.iter().map(|(name, figure)| (name.as_str(), one(&figure.source)));
-    AwrJsonValue::object(words.chain(figures).collect())
+}
+
+#[derive(Serialize)]
+pub(super) struct AwrIoJson<'r> {
+    #[serde(flatten)]
+    figures: Figures,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdb: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'r str>,
+}
+
+/// The rows, with names of tablespaces and files if `named`.
+pub(super) fn io<'r>(rows: &'r [IoRow], named: bool) -> Vec<AwrIoJson<'r>> {
+    let to_json = |row: &'r IoRow| AwrIoJson {
+        figures: figures(&row.figures),
+        line: row.line,
+        pdb: row.pdb.as_deref(),
+        name: named.then_some(&row.name),
+        file: row.file.as_deref().filter(|_| named),
+    };
+    rows.iter().map(to_json).collect()
+}
+
+/// Top statements in one order.
+#[derive(Serialize)]
+pub(super) struct AwrStatementListJson<'r> {
+    order: &'r str,
+    section: &'r str,
+    statements: Vec<AwrStatementJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct AwrStatementJson<'r> {
+    #[serde(flatten)]
+    figures: Figures,
+    id: &'r str,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdb: Option<&'r str>,
+    /// The text, or null if the report has none; absent if texts are hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Option<&'r str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module: Option<&'r str>,
+}
+
+impl<'r> AwrStatementListJson<'r> {
+    pub(super) fn of(list: &'r StatementList, report: &'r AwrReport, show: AwrJsonOptions) -> Self {
+        let to_json = |statement: &'r AwrStatement| {
+            let text = || report.statement_texts.get(&statement.id).or(statement.text.as_ref());
+            AwrStatementJson {
+                figures: figures(&statement.figures),
+                id: &statement.id,
+                line: statement.line,
+                pdb: statement.pdb.as_deref(),
+                text: show.sql_text.then(|| text().map(String::as_str)),
+                module: statement.module.as_deref().filter(|_| show.sql_text),
+            }
+        };
+        Self {
+            order: &list.order,
+            section: list.source.section.trim(),
+            statements: list.statements.iter().map(to_json).collect(),
+        }
+    }
+}
+
+/// Top segments in one order.
+#[derive(Serialize)]
+pub(super) struct AwrSegmentListJson<'r> {
+    order: &'r str,
+    section: &'r str,
+    segments: Vec<AwrSegmentJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct AwrSegmentJson<'r> {
+    line: u32,
+    share_pct: Option<AwrJsonNumber>,
+    r#type: &'r str,
+    value: Option<AwrJsonNumber>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdb: Option<&'r str>,
+    #[serde(flatten)]
+    names: Option<AwrSegmentNames<'r>>,
+}
+
+#[derive(Serialize)]
+struct AwrSegmentNames<'r> {
+    name: &'r str,
+    owner: &'r str,
+    subobject: &'r str,
+    tablespace: &'r str,
+}
+
+impl<'r> AwrSegmentListJson<'r> {
+    pub(super) fn of(list: &'r SegmentList, show: AwrJsonOptions) -> Self {
+        let to_json = |segment: &'r Segment| {
+            let Segment { name, owner, subobject, tablespace, .. } = segment;
+            AwrSegmentJson {
+                line: segment.line,
+                share_pct: segment.share_pct.map(Into::into),
+                r#type: &segment.kind,
+                value: segment.value.map(Into::into),
+                pdb: segment.pdb.as_deref(),
+                names: show.object_names.then_some(AwrSegmentNames { name, owner, subobject, tablespace }),
+            }
+        };
+        Self {
+            order: &list.order,
+            section: list.source.section.trim(),
+            segments: list.segments.iter().map(to_json).collect(),
+        }
+    }
 }

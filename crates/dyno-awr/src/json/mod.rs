@@ -1,16 +1,23 @@
 //! Converts a report to JSON: figures are nested by the first part of their names, lists become
 //! arrays.
 
-mod item;
+mod events;
+mod figures;
 mod lists;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use item::{AwrJsonMember, AwrJsonValue};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::number::TimeReading;
-use crate::report::{AwrFigure, AwrInstance, AwrReport, AwrReportKind, AwrWaitEvent};
+use crate::issue::Issue;
+use crate::report::{AwrParameter, AwrReport, AwrReportKind, Container};
+use events::{AwrEventJson, AwrHistogramJson};
+pub(crate) use figures::serialize_value;
+use figures::{AwrFigureJson, AwrFigureTree, figure_tree};
+use lists::{
+    AwrDetailJson, AwrInstanceJson, AwrIoJson, AwrSegmentListJson, AwrSourceJson, AwrStatementListJson,
+};
 
 /// Figures of the load profile that the output always has; absent ones are null.
 const LOAD_PROFILE: [&str; 14] = [
@@ -30,61 +37,9 @@ const LOAD_PROFILE: [&str; 14] = [
     "transactions",
 ];
 
-fn average<'r>(average: Option<TimeReading>, raw: &'r str) -> AwrJsonValue<'r> {
-    let average = average.map(|average| {
-        AwrJsonValue::Object(vec![
-            ("raw", raw.into()),
-            ("unit", average.unit.name().into()),
-            ("value", average.reading.into()),
-        ])
-    });
-    average.into()
-}
-
-fn event(event: &AwrWaitEvent) -> Vec<AwrJsonMember<'_>> {
-    vec![
-        ("avg_wait", average(event.average, &event.average_raw)),
-        ("event", (&event.name).into()),
-        ("pct_db_time", event.share_pct.into()),
-        ("time_raw", (&event.time_raw).into()),
-        ("time_s", event.time_s.into()),
-        ("wait_class", event.class.as_ref().into()),
-        ("waits", event.waits.into()),
-    ]
-}
-
-fn instance(instance: &AwrInstance) -> AwrJsonValue<'_> {
-    let mut entries = figures(&instance.figures, &[]);
-    entries.push(("inst_num", instance.number.into()));
-    for (name, word) in &instance.words {
-        entries.push((if *name == "version" { "release" } else { name }, word.into()));
-    }
-    AwrJsonValue::object(entries)
-}
-
-/// Figures by name, one level deeper where a name has two parts. Those of `LOAD_PROFILE` are always
-/// present.
-fn figures<'r>(figures: &'r BTreeMap<String, AwrFigure>, load_profile: &[&'r str]) -> Vec<AwrJsonMember<'r>> {
-    let mut groups: BTreeMap<&str, Vec<AwrJsonMember<'_>>> = BTreeMap::new();
-    let mut entries = Vec::new();
-    if !load_profile.is_empty() {
-        groups.insert(
-            "load_profile_per_s",
-            load_profile.iter().map(|name| (*name, AwrJsonValue::Null)).collect(),
-        );
-    }
-    for (name, figure) in figures {
-        match name.split_once('.') {
-            Some((group, rest)) => groups.entry(group).or_default().push((rest, figure.reading.into())),
-            None => entries.push((name.as_str(), figure.reading.into())),
-        }
-    }
-    entries.extend(groups.into_iter().map(|(name, group)| (name, AwrJsonValue::object(group))));
-    entries
-}
-
 /// Words that the output always has; absent ones are null.
-const HEAD: [&str; 8] = ["db_name", "instance", "version", "rac", "cdb", "host", "platform", "begin_time"];
+const HEAD: [&str; 9] =
+    ["db_name", "instance", "version", "rac", "cdb", "host", "platform", "begin_time", "end_time"];
 
 /// Counts that the output always has; absent ones are null.
 const COUNTS: [&str; 5] = ["cpus", "begin_snap", "end_snap", "elapsed_min", "db_time_min"];
@@ -98,22 +53,113 @@ pub struct AwrJsonOptions {
     pub object_names: bool,
 }
 
-/// A whole report, to be written as JSON; keys are sorted alphabetically.
-pub fn to_json(report: &AwrReport, show: AwrJsonOptions) -> impl Serialize + '_ {
-    let word = |name: &'static str| (name, AwrJsonValue::from(report.word(name)));
-    let mut entries = vec![("file", (&report.file).into()), ("report_type", report.kind.name().into())];
-    entries.extend(HEAD.into_iter().chain(["end_time"]).map(word));
-    entries.extend(report.words.iter().map(|(name, word)| (*name, (&word.text).into())));
-    entries.extend(COUNTS.map(|name| (name, AwrJsonValue::Null)));
-    entries.extend(figures(&report.figures, &LOAD_PROFILE));
-    entries.push(("top_events_title", report.top_events_title.as_ref().into()));
-    entries
-        .push(("top_events", report.top_events.iter().map(|of| AwrJsonValue::Object(event(of))).collect()));
-    if report.kind == AwrReportKind::AwrRacGlobal {
-        // The counts of CPUs are the hosts'; a cluster has none.
-        entries.push(("cpus", AwrJsonValue::Null));
-        entries.push(("instances", report.instances.iter().map(instance).collect()));
+/// The members of a report's JSON. Of several with one name, the last one is kept.
+#[derive(Serialize)]
+struct AwrReportJson<'r> {
+    file: &'r str,
+    report_type: &'static str,
+    #[serde(flatten)]
+    words: BTreeMap<&'static str, Option<&'r str>>,
+    #[serde(flatten)]
+    figures: AwrFigureTree<'r>,
+    top_events_title: Option<&'r str>,
+    top_events: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instances: Option<Vec<AwrInstanceJson<'r>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    wait_classes: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    foreground_wait_classes: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    foreground_events: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    background_events: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    all_events: Vec<AwrEventJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    histograms: Vec<AwrHistogramJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    io_functions: Vec<AwrIoJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    io_filetypes: Vec<AwrIoJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    io_function_filetypes: Vec<AwrIoJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tablespaces: Vec<AwrIoJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<AwrIoJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sql: Vec<AwrStatementListJson<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    segments: Vec<AwrSegmentListJson<'r>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    containers: &'r [Container],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    parameters: &'r [AwrParameter],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    issues: &'r [Issue],
+    #[serde(flatten)]
+    details: BTreeMap<&'static str, Vec<AwrDetailJson<'r>>>,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<u32>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    plans: &'r BTreeMap<String, BTreeSet<String>>,
+    sources: BTreeMap<&'r str, AwrSourceJson<'r>>,
+}
+
+impl<'r> AwrReportJson<'r> {
+    fn of(report: &'r AwrReport, show: AwrJsonOptions) -> Self {
+        let is_cluster = report.kind == AwrReportKind::AwrRacGlobal;
+        let mut words: BTreeMap<_, _> = HEAD.into_iter().map(|name| (name, None)).collect();
+        words.extend(report.words.iter().map(|(name, word)| (*name, Some(word.text.as_str()))));
+        let mut figures = figure_tree(&report.figures, &COUNTS, &[("load_profile_per_s", &LOAD_PROFILE)]);
+        if is_cluster {
+            // The counts of CPUs are the hosts'; a cluster has none.
+            figures.insert("cpus", AwrFigureJson::Number(None));
+        }
+        let details = report.details.iter().map(|(list, rows)| {
+            (*list, rows.iter().map(|row| AwrDetailJson::of(row, show.object_names)).collect())
+        });
+        let word_sources = report.words.iter().map(|(name, word)| (*name, &word.source));
+        let figure_sources = report.figures.iter().map(|(name, figure)| (name.as_str(), &figure.source));
+        Self {
+            file: &report.file,
+            report_type: report.kind.name(),
+            words,
+            figures,
+            top_events_title: report.top_events_title.as_deref(),
+            top_events: report.top_events.iter().map(AwrEventJson::of).collect(),
+            instances: is_cluster.then(|| report.instances.iter().map(AwrInstanceJson::of).collect()),
+            wait_classes: events::with_sources(&report.wait_classes),
+            foreground_wait_classes: events::with_sources(&report.foreground_wait_classes),
+            foreground_events: events::with_sources(&report.foreground_events),
+            background_events: events::with_sources(&report.background_events),
+            all_events: events::with_sources(&report.all_events),
+            histograms: report.histograms.iter().map(AwrHistogramJson::of).collect(),
+            io_functions: lists::io(&report.io_functions, true),
+            io_filetypes: lists::io(&report.io_filetypes, true),
+            io_function_filetypes: lists::io(&report.io_function_filetypes, true),
+            tablespaces: lists::io(&report.tablespaces, show.object_names),
+            files: lists::io(&report.files, show.object_names),
+            sql: report.statements.iter().map(|list| AwrStatementListJson::of(list, report, show)).collect(),
+            segments: report.segments.iter().map(|list| AwrSegmentListJson::of(list, show)).collect(),
+            containers: &report.containers,
+            parameters: &report.parameters,
+            issues: &report.issues,
+            details: details.collect(),
+            format: report.form.name(),
+            part: Some(report.part).filter(|part| *part > 0),
+            plans: &report.plans,
+            sources: word_sources
+                .chain(figure_sources)
+                .map(|(name, source)| (name, AwrSourceJson::of(source)))
+                .collect(),
+        }
     }
-    lists::add(&mut entries, report, show);
-    AwrJsonValue::object(entries)
+}
+
+/// A whole report as JSON; keys are sorted alphabetically.
+pub fn to_json(report: &AwrReport, show: AwrJsonOptions) -> Value {
+    serde_json::to_value(AwrReportJson::of(report, show)).expect("all keys are texts")
 }
