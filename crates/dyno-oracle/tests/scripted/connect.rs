@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dyno_engine::{OpenOptions, Secret, Target, TargetError, TargetErrorKind};
 use dyno_testbed::{ScriptedGreeting, ScriptedOptions};
@@ -113,9 +113,8 @@ fn unresolvable_host_name_is_reported() {
 #[test]
 fn unresponsive_listener_is_abandoned_at_timeout() {
     let port = listener(Script::Silent);
-    let began = Instant::now();
+    // The listener never answers: without the limit, this call would not return.
     let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_millis(300));
-    assert!(began.elapsed() < Duration::from_secs(15), "the limit holds");
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("within 0.3 s"), "{error}");
 }

@@ -320,35 +320,3 @@ proptest! {
         prop_assert_eq!(&values(&custom_workload, "any", (1, 1), 1)[0], &expected);
     }
 }
-
-/// Prints how long drawing a transaction of the shop takes; asserts nothing.
-/// `cargo test --release -p dyno-workload speed -- --nocapture`
-#[test]
-fn print_drawing_speed() {
-    let shop = shop();
-    let mut actor = CustomActor::new(&shop, "sqlite", 1, 1).expect("SQL");
-    let count = if cfg!(debug_assertions) { 10_000 } else { 3_000_000 };
-    let since = std::time::Instant::now();
-    let classes: usize = (0..count).map(|_| actor.draw().index()).sum();
-    let drawing = since.elapsed().as_nanos() as f64 / f64::from(count);
-    let since = std::time::Instant::now();
-    let (mut requests, mut values) = (0, 0);
-    for _ in 0..count {
-        actor.draw();
-        let mut last = None;
-        while let Some(step) = actor.step(last) {
-            requests += 1;
-            values += actor.request(step, |request| match request {
-                SessionRequest::Execute(_, values) => std::hint::black_box(values).len(),
-                _ => 0,
-            });
-            last = Some(RequestCompletion { rows: 9, commit_began_ns: None });
-        }
-    }
-    let acting = since.elapsed().as_nanos() as f64 / f64::from(count);
-    assert!(classes > 0 && values > requests / 2);
-    eprintln!(
-        "{drawing:.0} ns to draw a transaction, {acting:.0} ns with its {:.1} requests",
-        requests as f64 / f64::from(count)
-    );
-}
