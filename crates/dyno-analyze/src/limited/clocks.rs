@@ -1,7 +1,7 @@
 //! Divides the sessions' time into shares, by the clocks of database and client, or by samples
 //! where there is no clock.
 
-use dyno_record::{COMMIT, Counter, RunRecord};
+use dyno_record::{COMMIT, CONNECT, Counter, RunRecord};
 
 use super::waits::{Sampled, WaitKind};
 use crate::audit::page_cache_pct;
@@ -22,6 +22,12 @@ pub(super) struct Shares {
     pub(super) lock: Option<f64>,
     /// In waits for locks of the database's memory.
     pub(super) latch: Option<f64>,
+    /// In waits of a kind that no rule knows.
+    pub(super) other_waits: Option<f64>,
+    /// In opening connections for operations.
+    pub(super) connect: Option<f64>,
+    /// At work or waiting for a processor, by the samples.
+    pub(super) sampled_cpu: Option<f64>,
     /// Neither waiting in the database nor working there.
     pub(super) outside: Option<f64>,
     /// Processor time of database and client, relative to the sessions' time.
@@ -30,8 +36,8 @@ pub(super) struct Shares {
     pub(super) syncing: Option<f64>,
     /// Whether waits for the device were timed rather than sampled.
     pub(super) device_is_timed: bool,
-    /// The events behind commits, device, locks and latches.
-    pub(super) events: [Option<String>; 4],
+    /// The events behind commits, device, locks, latches and other waits.
+    pub(super) events: [Option<String>; 5],
     /// Share of the reads that the operating system's page cache answered, %.
     pub(super) page_cache: Option<f64>,
     /// Why there are no sampled waits.
@@ -45,15 +51,17 @@ impl Shares {
         let timed_s = |counter| record.counters.get(counter).ok().map(|us| us as f64 / 1e6);
         let pct = |part_s: f64| (all_s > 0.0).then(|| (100.0 * part_s / all_s).clamp(0.0, 100.0));
         let reads_s = timed_s(Counter::PhysicalReadTime).filter(|s| *s > 0.0);
-        let commits = record.ops.get(COMMIT).filter(|commits| commits.count > 0);
-        let commits_s =
-            commits.and_then(|commits| Some(commits.service_us.mean? * commits.count as f64 / 1e6));
+        let steps_s = |name: &str| {
+            let steps = record.ops.get(name).filter(|steps| steps.count > 0)?;
+            Some(steps.service_us.mean? * steps.count as f64 / 1e6)
+        };
         let page_cache = page_cache_pct(record);
         // Copies from memory are processor work, whatever the database calls them.
         let is_memory = page_cache.is_some_and(|pct| pct >= MEMORY_PCT);
         let mut shares = Self {
             page_cache,
-            commit: commits_s.and_then(pct),
+            commit: steps_s(COMMIT).and_then(pct),
+            connect: steps_s(CONNECT).and_then(pct),
             device: reads_s.filter(|_| !is_memory).and_then(pct),
             cpu: cpu_s.and_then(pct),
             syncing: timed_s(Counter::RedoSyncTime).map(|s| (100.0 * s / seconds).clamp(0.0, 100.0)),
@@ -77,6 +85,9 @@ impl Shares {
         shares.row_lock = max(shares.row_lock, time_pct(&[WaitKind::RowLock]));
         shares.lock = time_pct(&[WaitKind::Lock]);
         shares.latch = time_pct(&[WaitKind::Latch]);
+        shares.sampled_cpu = time_pct(&[WaitKind::Cpu]);
+        let (unknown, largest_unknown) = sampled.unknown_waits();
+        shares.other_waits = pct(unknown * seconds);
         let inside = sampled.active - sampled.of_kinds(&[WaitKind::Outside]);
         shares.outside = pct(inside * seconds).map(|inside| 100.0 - inside);
         let event = |kinds: &[WaitKind]| sampled.most(kinds).map(str::to_owned);
@@ -85,6 +96,7 @@ impl Shares {
             event(&[WaitKind::Device]),
             event(&[WaitKind::RowLock, WaitKind::Lock]),
             event(&[WaitKind::Latch]),
+            largest_unknown.map(str::to_owned),
         ];
         shares
     }

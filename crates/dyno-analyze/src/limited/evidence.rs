@@ -5,6 +5,11 @@ use dyno_record::{Host, Metric, RunRecord, Unit};
 use super::BottleneckEvidence;
 use super::clocks::Shares;
 
+/// Share of the sessions in an operation, above which sessions work without a pause.
+const WITHOUT_PAUSE: f64 = 0.9;
+/// Share of the processors, %, that must be free so that no thread waits for one.
+const FREE_PCT: f64 = 25.0;
+
 /// Processor time that a control group allows, and its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Quota {
@@ -161,11 +166,32 @@ impl<'r> BottleneckInputs<'r> {
         self.record.metrics.get(name).and_then(Metric::value).filter(|value| value.is_finite())
     }
 
-    /// Share of the host's processors, %, that the platform used: database and client.
+    /// Share of the host's processors, %, that the platform used: database and client. Unknown where
+    /// the database's part is.
     pub(super) fn platform_pct(&self) -> Option<f64> {
         let client_cpus = self.client_cpus.filter(|_| self.remote_host.is_none())?;
-        let all = if self.in_process { client_cpus } else { client_cpus + self.server_cpus.unwrap_or(0.0) };
-        (self.cpus > 0.0).then(|| 100.0 * all / self.cpus)
+        let server_cpus = match (self.in_process, self.same_host) {
+            (true, _) => 0.0,
+            (false, true) => self.server_cpus?,
+            (false, false) => self.server_cpus.unwrap_or(0.0),
+        };
+        (self.cpus > 0.0).then(|| 100.0 * (client_cpus + server_cpus) / self.cpus)
+    }
+
+    /// Share of the host's processors, %, that other programs used.
+    pub(super) fn others_pct(&self) -> Option<f64> {
+        self.others_cpus.filter(|_| self.cpus > 0.0).map(|others| 100.0 * others / self.cpus)
+    }
+
+    /// Whether the sessions were in operations nearly all the time.
+    pub(super) fn are_sessions_busy(&self) -> bool {
+        self.busy_sessions >= self.sessions * WITHOUT_PAUSE
+    }
+
+    /// Whether a quarter of the processors was free, so no thread waited for one.
+    pub(super) fn has_free_processors(&self) -> bool {
+        let free = |pct: f64| pct < 100.0 - FREE_PCT;
+        self.busy_pct.is_some_and(free) && self.driver_busy_pct.is_none_or(free)
     }
 
     /// Every figure that is present, by name.
@@ -173,8 +199,8 @@ impl<'r> BottleneckInputs<'r> {
         let pct_of =
             |cpus: Option<f64>| cpus.filter(|_| self.cpus > 0.0).map(|cpus| 100.0 * cpus / self.cpus);
         let server = self.server_cpus.filter(|_| !self.in_process);
-        let Shares { commit, device, row_lock, lock, latch, outside, cpu, syncing, page_cache, .. } =
-            &self.shares;
+        let shares = &self.shares;
+        let Shares { commit, device, row_lock, lock, latch, outside, cpu, syncing, page_cache, .. } = shares;
         let percents = [
             ("cpu_busy_pct", self.busy_pct),
             ("driver_cpu_busy_pct", self.driver_busy_pct),
@@ -183,7 +209,7 @@ impl<'r> BottleneckInputs<'r> {
                 self.client_cpus.filter(|_| self.driver_cpus > 0.0).map(|own| 100.0 * own / self.driver_cpus),
             ),
             ("database_of_host_pct", pct_of(server)),
-            ("others_of_host_pct", pct_of(self.others_cpus)),
+            ("others_of_host_pct", self.others_pct()),
             ("client_busy_pct", self.client_pct),
             ("confined_cpus_busy_pct", self.confined.map(|(_, pct)| pct)),
             ("client_quota_used_pct", self.own_quota.map(|quota| quota.used_pct)),
@@ -196,6 +222,8 @@ impl<'r> BottleneckInputs<'r> {
             ("time_in_row_locks_pct", *row_lock),
             ("time_in_locks_pct", *lock),
             ("time_in_latches_pct", *latch),
+            ("time_in_other_waits_pct", shares.other_waits.filter(|pct| *pct > 0.0)),
+            ("time_connecting_pct", shares.connect),
             ("time_outside_pct", *outside),
             ("time_on_cpu_pct", *cpu),
             ("log_syncing_pct", *syncing),

@@ -1,18 +1,24 @@
 //! Determines what limits a run, with the evidence.
 //!
 //! A platform is limited by what it has exhausted. [`limited()`] looks for that in one record, in
-//! three steps. First comes what the plan requests: a rate, think time. Then comes what is full:
-//! processors, a CPU quota, the client. Last comes where the sessions' time goes: commits, the
-//! device, locks, latches, the round trip between client and database. If nothing decides, the
+//! three steps. First comes what the plan requests: a rate, think time. Then comes what the platform
+//! itself fills: a CPU quota, the client, processors. Last comes where the sessions' time goes:
+//! commits, the device, locks, latches, other waits, the round trip between client and database.
+//! The sessions' time decides before processors that others keep busy. If nothing decides, the
 //! result is [`Component::Unknown`], with the figures that were examined.
 
 mod clocks;
 mod evidence;
+mod finding;
 mod parts;
 mod rules;
 mod waits;
 mod words;
 
+#[cfg(test)]
+mod scripted;
+#[cfg(test)]
+mod situations;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +44,10 @@ pub enum Component {
     Locks,
     /// Short locks with which a database protects its own memory.
     Latches,
+    /// Waits of a kind that no rule knows; the limit names the event.
+    Waits,
+    /// Connections that sessions open for their operations.
+    Connections,
     /// The client, which is this program.
     Client,
     /// The way between client and database, wake-ups included.
@@ -62,6 +72,8 @@ impl Component {
             Self::Commits => "commits",
             Self::Locks => "locks",
             Self::Latches => "latches",
+            Self::Waits => "waits",
+            Self::Connections => "connections",
             Self::Client => "the client",
             Self::RoundTrips => "round trips",
             Self::Sessions => "too few sessions",

@@ -21,12 +21,22 @@ pub(super) const ALWAYS_THROTTLED: (f64, f64) = (90.0, 50.0);
 /// Share of the window, %, in which the log was being synced, above which it counts as exhausted:
 /// syncs are sequential.
 pub(super) const LOG_FULL_PCT: f64 = 85.0;
+/// Share of the host's processors, %, from which the platform itself fills them.
+pub(super) const PLATFORM_FULL_PCT: f64 = 75.0;
+/// The same while its sessions mostly wait for something else.
+pub(super) const PLATFORM_FULL_WAITING_PCT: f64 = 85.0;
 /// Share of the time in which a device had requests, %, above which it counts as busy.
 pub(super) const DEVICE_FULL_PCT: f64 = 95.0;
 /// Share of the sessions' time, %, above which an activity dominates.
 pub(super) const MOSTLY_PCT: f64 = 50.0;
 /// Share of the sessions' time, %, above which no other activity matters.
 pub(super) const CLEARLY_PCT: f64 = 60.0;
+/// Share of the sessions' time, %, that the largest activity needs where only several together
+/// dominate.
+pub(super) const PART_PCT: f64 = 25.0;
+/// Share of the sessions' time, %, from which the second largest activity is in the sentence.
+const SECOND_PCT: f64 = 10.0;
+
 /// An activity that the sessions spend their time in.
 #[derive(Debug, Clone)]
 pub(super) struct SessionTimePart {
@@ -37,10 +47,10 @@ pub(super) struct SessionTimePart {
     pub(super) pct: f64,
 }
 
-/// The activity other than work that takes most of the sessions' time.
-pub(super) fn largest_time_part(inputs: &BottleneckInputs<'_>) -> Option<SessionTimePart> {
+/// The activities other than work, the largest first.
+pub(super) fn time_parts(inputs: &BottleneckInputs<'_>) -> Vec<SessionTimePart> {
     let shares = &inputs.shares;
-    let [commit, device, lock, latch] = &shares.events;
+    let [commit, device, lock, latch, other] = &shares.events;
     let named = |word: &str, event: &Option<String>| match event {
         Some(event) => format!("{word} ({event})"),
         None => word.to_owned(),
@@ -55,6 +65,32 @@ pub(super) fn largest_time_part(inputs: &BottleneckInputs<'_>) -> Option<Session
         part(Component::Device, named("device", device), shares.device),
         part(Component::Locks, named(lock_word, lock), any_lock),
         part(Component::Latches, named("latches", latch), shares.latch),
+        part(Component::Waits, named("waits", other), shares.other_waits),
+        part(Component::Connections, Component::Connections.word().to_owned(), shares.connect),
     ];
-    all.into_iter().flatten().max_by(|a, b| a.pct.total_cmp(&b.pct))
+    let mut parts: Vec<SessionTimePart> = all.into_iter().flatten().filter(|part| part.pct > 0.0).collect();
+    parts.sort_by(|a, b| b.pct.total_cmp(&a.pct));
+    parts
+}
+
+/// Share of the sessions' time in waits inside the database, %. Opening a connection is work.
+pub(super) fn waiting_pct(inputs: &BottleneckInputs<'_>) -> f64 {
+    let waits = time_parts(inputs).into_iter().filter(|part| part.component != Component::Connections);
+    waits.map(|part| part.pct).sum::<f64>().min(100.0)
+}
+
+/// Whether the sessions mostly wait inside the database. Samples that show them at work, or waiting
+/// for a processor, outweigh the client's clock: commits take longer on busy processors, too.
+pub(super) fn are_mostly_waiting(inputs: &BottleneckInputs<'_>) -> bool {
+    let is_at_work = inputs.shares.sampled_cpu.is_some_and(|pct| pct >= MOSTLY_PCT);
+    !is_at_work && waiting_pct(inputs) >= MOSTLY_PCT
+}
+
+/// The second largest part of the sessions' time after `first`, work included.
+pub(super) fn second_part(inputs: &BottleneckInputs<'_>, first: Component) -> Option<(String, f64)> {
+    let waits = time_parts(inputs).into_iter().filter(|part| part.component != first);
+    let parts = waits.map(|part| (part.label, part.pct));
+    let cpu =
+        inputs.shares.sampled_cpu.or(inputs.shares.cpu).map(|pct| ("work on a processor".to_owned(), pct));
+    parts.chain(cpu).filter(|(_, pct)| *pct >= SECOND_PCT).max_by(|a, b| a.1.total_cmp(&b.1))
 }

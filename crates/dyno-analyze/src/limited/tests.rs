@@ -1,57 +1,12 @@
 //! Tests each limit with records made for it, and what must never be reported.
 
 use dyno_plan::Rate;
-use dyno_record::{Host, Metric, Observed, Role, RunRecord, Unit, WaitTime, Waits};
+use dyno_record::{Unit, Waits};
 use proptest::prelude::*;
 
+use super::scripted::{elsewhere, host, metric, processors, server, waits};
 use super::{Bottleneck, BottleneckTally, Component, Confidence, limited};
 use crate::fixture;
-
-/// A run on a server on this host, whose sessions wait for nothing that the samples know.
-fn server() -> RunRecord {
-    let mut record = fixture::postgres();
-    record.ops.remove("commit");
-    waits(&mut record, 4.0, &[("CPU", "CPU", 0.6)]);
-    record
-}
-
-/// Sets `active` sessions, and the waits they are in as `(class, event, sessions)`.
-fn waits(record: &mut RunRecord, active: f64, sessions_by_event: &[(&str, &str, f64)]) {
-    let events = sessions_by_event.iter().map(|(class, event, sessions)| WaitTime {
-        class: (*class).into(),
-        event: (*event).into(),
-        average_sessions: *sessions,
-        share_pct: 100.0 * sessions / active,
-    });
-    let Waits::Sampled { average_active_sessions, events: its, .. } = &mut record.waits else {
-        unreachable!("the fixture has waits")
-    };
-    (*average_active_sessions, *its) = (active, events.collect());
-}
-
-fn host(record: &mut RunRecord, figures: &[(&str, f64)]) {
-    for (name, value) in figures {
-        record.hosts[0].counters.insert((*name).to_owned(), *value);
-    }
-}
-
-fn metric(record: &mut RunRecord, name: &str, value: f64, unit: Unit) {
-    record.metrics.insert(name.to_owned(), Metric::Value { value, unit });
-}
-
-/// The fixture's host has 8 processors for 10 s: 80 s of processor time, of which 40 are reported
-/// as used.
-fn processors(record: &mut RunRecord, own_s: f64, server_s: f64, others_s: f64) {
-    let all = [
-        ("processors.capacity_s", 80.0),
-        ("processors.busy_s", own_s + server_s + others_s),
-        ("own.cpu_s", own_s),
-        ("process.cpu_s", own_s),
-        ("server.cpu_s", server_s),
-        ("others.cpu_s", others_s),
-    ];
-    host(record, &all);
-}
 
 #[test]
 fn exhausted_processors_are_reported_as_cpu_limit() {
@@ -141,7 +96,7 @@ fn bottleneck_is_commits_waiting_for_log() {
     assert_eq!(
         bottleneck.sentence,
         "limited by commits: sessions spend 70.0 % of their time in commits (WALWrite): 310 µs per log sync, \
-         100 syncs/s; the processors are 13.1 % busy"
+         100 syncs/s; second: work on a processor 12.5 %; the processors are 13.1 % busy"
     );
     assert_eq!((bottleneck.what.as_str(), bottleneck.short().as_str()), ("commits (WALWrite)", "commits"));
 }
@@ -199,22 +154,6 @@ fn client_and_network_bottlenecks_are_identified() {
     assert_eq!((idle_client.by, idle_client.confidence), (Component::RoundTrips, Confidence::Likely));
     record.targets[0].identity.same_host = false;
     assert_eq!(limited(&record).confidence, Confidence::Sure, "nothing else is between them");
-}
-
-/// The database on an observed remote host with 16 processors, busy to this percentage.
-fn elsewhere(record: &mut RunRecord, busy_pct: f64) {
-    record.targets[0].identity.same_host = false;
-    record.hosts[0].roles = [Role::Driver].into();
-    let observation = Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() };
-    record.hosts.push(Host {
-        name: "db2".into(),
-        roles: [Role::Database].into(),
-        cpus: 16,
-        counters: [("cpu.busy_pct".to_owned(), busy_pct)].into(),
-        observed: Some(observation),
-        ..Host::default()
-    });
-    record.hosts[0].counters.remove("server.cpu_s");
 }
 
 #[test]
@@ -398,15 +337,21 @@ proptest! {
         record.targets[0].identity.counting.in_process = in_process;
         let bottleneck = limited(&record);
         let figure_or_zero = |name: &str| bottleneck.figure(name).unwrap_or(0.0);
+        let waits = ["commits", "io", "row_locks", "locks", "latches", "other_waits"];
+        let together: f64 = waits.iter().map(|name| figure_or_zero(&format!("time_in_{name}_pct"))).sum();
+        // Where several waits dominate together, the largest needs a quarter.
+        let due = if together >= 50.0 { 25.0 } else { 50.0 };
         let figure = match bottleneck.by {
             Component::Cpu => figure_or_zero("cpu_busy_pct").max(figure_or_zero("confined_cpus_busy_pct")) - 90.0,
             Component::CpuQuota => figure_or_zero("database_quota_throttled_pct") - 50.0,
             Component::Client => figure_or_zero("client_busy_pct").max(figure_or_zero("cpu_busy_pct")) - 85.0,
-            Component::Commits => figure_or_zero("time_in_commits_pct").max(figure_or_zero("log_syncing_pct") - 35.0) - 50.0,
-            Component::Device => figure_or_zero("time_in_io_pct") - 50.0,
+            Component::Commits => figure_or_zero("time_in_commits_pct").max(figure_or_zero("log_syncing_pct") - 35.0) - due,
+            Component::Device => figure_or_zero("time_in_io_pct") - due,
             Component::Locks => (figure_or_zero("time_in_row_locks_pct") + figure_or_zero("time_in_locks_pct"))
-                .max(if in_process { 50.0 } else { 0.0 }) - 50.0,
-            Component::Latches => figure_or_zero("time_in_latches_pct") - 50.0,
+                .max(if in_process { 50.0 } else { 0.0 }) - due,
+            Component::Latches => figure_or_zero("time_in_latches_pct") - due,
+            Component::Waits => figure_or_zero("time_in_other_waits_pct") - due,
+            Component::Connections => figure_or_zero("time_connecting_pct") - 50.0,
             Component::RoundTrips => figure_or_zero("time_outside_pct") - 50.0,
             Component::Sessions => figure_or_zero("time_on_cpu_pct") - 70.0,
             Component::Rate | Component::ThinkTime => -1.0,

@@ -38,6 +38,8 @@ impl WaitKind {
 pub(super) struct Sampled {
     pub(super) active: f64,
     parts: Vec<(WaitKind, String, f64)>,
+    /// Waits that no rule knows, as `(class:event, sessions)`.
+    unknown: Vec<(String, f64)>,
 }
 
 impl Sampled {
@@ -54,8 +56,20 @@ impl Sampled {
                     .iter()
                     .map(|wait| (kind(&wait.class, &wait.event), wait.event.clone(), wait.average_sessions))
                     .collect(),
+                unknown: events
+                    .iter()
+                    .filter(|wait| is_unknown_wait(&wait.class, &wait.event))
+                    .map(|wait| (format!("{}:{}", wait.class, wait.event), wait.average_sessions))
+                    .collect(),
             }),
         }
+    }
+
+    /// Average sessions in waits that no rule knows, and the largest of these waits.
+    pub(super) fn unknown_waits(&self) -> (f64, Option<&str>) {
+        let largest = self.unknown.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let sessions = self.unknown.iter().map(|(_, sessions)| sessions).sum();
+        (sessions, largest.map(|(name, _)| name.as_str()))
     }
 
     /// Average sessions in waits of `kinds`.
@@ -109,6 +123,14 @@ pub(super) fn kind(class: &str, event: &str) -> WaitKind {
     }
 }
 
+/// Whether an event is a wait of an unknown kind. A stage of a statement and the access to a table
+/// contain work, so they are no waits.
+fn is_unknown_wait(class: &str, event: &str) -> bool {
+    kind(class, event) == WaitKind::Other
+        && class != "stage"
+        && !(class == "io" && event.starts_with("table/"))
+}
+
 /// A stage of MySQL or MariaDB. A session that waits for a row reports the stage of its statement.
 fn stage(low: &str) -> WaitKind {
     if low.contains("lock") {
@@ -152,6 +174,11 @@ mod tests {
             ("new in a later version", "?", WaitKind::Other),
         ] {
             assert_eq!(kind(class, event), is, "{class} {event}");
+        }
+        let unknown =
+            [("Timeout", "PgSleep", true), ("stage", "Updating", false), ("io", "table/sql/handler", false)];
+        for (class, event, is_wait) in unknown {
+            assert_eq!(is_unknown_wait(class, event), is_wait, "{class} {event}");
         }
     }
 }

@@ -81,9 +81,9 @@ fn limit(point: &MeasuredPoint) -> GridCell {
         Component::Commits => "wait commit",
         Component::Locks => "wait application",
         Component::Latches => "wait concurrency",
-        Component::Client | Component::RoundTrips => "wait network",
+        Component::Client | Component::RoundTrips | Component::Connections => "wait network",
         Component::Sessions | Component::Rate | Component::ThinkTime => "wait scheduler",
-        Component::Unknown => "wait other",
+        Component::Waits | Component::Unknown => "wait other",
     };
     GridCell::from(limit.short()).toned(tone)
 }
