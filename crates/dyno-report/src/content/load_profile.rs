@@ -72,8 +72,9 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
                 show(Some(per_s / ops)).marked(marked),
             ]);
         };
-    let active = ["database_active_sessions", "average_active_sessions"];
-    let db_time = active.iter().find_map(|name| Some(("DB time", *name, measured(record, name)?.0)));
+    let active = [("DB time", "database_active_sessions"), ("DB time (sampled)", "average_active_sessions")];
+    let db_time =
+        active.into_iter().find_map(|(name, metric)| Some((name, metric, measured(record, metric)?.0)));
     let db_cpu = measured(record, "database_cpus").map(|(cpus, _)| ("DB CPU", "database_cpus", cpus));
     for (name, metric, sessions) in db_time.into_iter().chain(db_cpu) {
         let first = Some(figure(Some(sessions)).in_unit("s"));

@@ -108,7 +108,7 @@ pub(crate) fn events(step: &SuiteTestStep) -> Grid {
         GridHead::text("event"),
         GridHead::text("class"),
         GridHead::figures("sessions", "on average"),
-        GridHead::figures("share", "% of DB time"),
+        GridHead::figures("share", "% of samples"),
     ]);
     for wait in &step.events {
         let figures = [GridCell::figure(wait.average_sessions), GridCell::fixed(wait.share_pct, 1)];
