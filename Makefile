@@ -18,7 +18,7 @@ help:
 	@echo 'make machine   a virtual machine with two kernels and a disk to spare, for studies that no machine in use is to meet; scripts/machine.sh leads it'
 	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
 	@echo 'make deny      licences and sources of everything in the build (needs cargo-deny)'
-	@echo 'make bless     writes generated files anew: plan reference, record schema, the list of Oracle'"'"'s statements that its grammar accepted'
+	@echo 'make bless     writes generated files anew: plan reference, record schema, list of next steps, the list of Oracle'"'"'s statements that its grammar accepted'
 
 build:
 	$(CARGO) build --release -p dyno
@@ -98,6 +98,7 @@ deny:
 
 bless:
 	DYNO_BLESS=1 $(CARGO) test -q -p dyno-plan -p dyno-record
+	DYNO_BLESS=1 $(CARGO) test -q -p dyno-analyze --lib reference_lists_every_rule
 	DYNO_BLESS=1 $(CARGO) test -q -p dyno-oracle --lib grammar_tests
 
 install:

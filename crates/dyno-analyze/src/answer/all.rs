@@ -4,6 +4,8 @@ use dyno_record::{CheckStatus, RecordKind, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
 use super::{CurveSummary, Tone, answer};
+use crate::limited::limited;
+use crate::next::{NextStep, RunSteps, chosen};
 use crate::points::{MeasuredCurve, MeasuredPoint, Points, SESSIONS, points};
 
 /// Operations per second: the measure of capacity wherever operations are counted.
@@ -32,6 +34,9 @@ pub struct CurveSummaries {
     /// Notes that workloads require wherever their results are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What to do next; at most three steps, those of the best curve first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextStep>,
 }
 
 impl CurveSummaries {
@@ -51,6 +56,8 @@ impl CurveSummaries {
             let reason = format!("no load that was tried keeps {limits}");
             summaries.without_result.push(RunsWithoutResult { reason, runs });
         }
+        // The search itself knows which loads are missing.
+        summaries.next.retain(|step| !step.is_about_loads());
         summaries
     }
 
@@ -78,7 +85,11 @@ impl CurveSummaries {
             && record.window.is_some()
             && record.audit.iter().all(|check| check.status != CheckStatus::Fail);
         if !is_cut {
-            return Self::of(&points(std::slice::from_ref(record)));
+            let summaries = Self::of(&points(std::slice::from_ref(record)));
+            return match summaries.curves.is_empty() {
+                true => Self { next: RunSteps::of(record, &limited(record)).without_result(), ..summaries },
+                false => summaries,
+            };
         }
         let mut measured = Self::of(&points(&[RunRecord { status: Status::Valid, ..record.clone() }]));
         for answer in &mut measured.curves {
@@ -109,14 +120,18 @@ impl CurveSummaries {
                     .map(|out| RunsWithoutResult { reason: format!("{side}: {}", out.reason), ..out }),
             );
         }
-        Self { notes, ..Self::from_curves(curves, without) }
+        // What comes next depends on how the sides compare.
+        Self { notes, next: Vec::new(), ..Self::from_curves(curves, without) }
     }
 
     fn from_curves(curves: Vec<CurveSummary>, without_result: Vec<RunsWithoutResult>) -> Self {
         let worst = curves.iter().map(|answer| answer.tone).max().unwrap_or(Tone::Invalid);
         // A run without a result qualifies what the others show.
         let tone = if without_result.is_empty() { worst } else { worst.max(Tone::Warned) };
-        Self { tone, curves, without_result, notes: Vec::new() }
+        let mut best: Vec<&CurveSummary> = curves.iter().collect();
+        best.sort_by(|a, b| b.capacity.value.total_cmp(&a.capacity.value));
+        let next = chosen(&best.iter().map(|curve| curve.next.clone()).collect::<Vec<_>>());
+        Self { tone, curves, without_result, notes: Vec::new(), next }
     }
 
     /// Whether the record has a curve. Measurements of raw limits and of background activity have

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit_warnings::{AuditWarning, AuditWarnings};
 use crate::knee::by_kneedle;
 use crate::limited::{Bottleneck, Confidence};
+use crate::next::{CurveEvidence, NextStep, after_curve};
 use crate::number::{percent, sessions};
 use crate::points::{MeasuredCurve, MeasuredPoint, phrase};
 
@@ -74,6 +75,9 @@ pub struct CurveSummary {
     /// Audit warnings of its runs, each check once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<AuditWarning>,
+    /// What to do next; those of all curves are in [`CurveSummaries::next`].
+    #[serde(skip)]
+    pub next: Vec<NextStep>,
 }
 
 /// The summary of a curve along sessions; `None` where no point counts that has the measure. Only
@@ -99,6 +103,20 @@ pub fn answer(
     if spread_pct.is_some_and(|spread| spread > SPREAD_PCT) {
         confidence = confidence.min(Confidence::Likely);
     }
+    let evidence = CurveEvidence {
+        // Along a rate the number of sessions says nothing.
+        loads: match rises {
+            true => measured_points.iter().map(|(point, value)| (point.sessions, *value)).collect(),
+            false => Vec::new(),
+        },
+        repeats: best.runs.len(),
+        spread_pct,
+        bend: bend.map(|bend| bend.sessions.round() as u32),
+    };
+    let next = match doubts.imported {
+        0 => after_curve(&evidence, &best.next),
+        _ => Vec::new(),
+    };
     let mut why = repeat_sentences(best, spread_pct);
     why.extend(warning_sentence(&doubts));
     why.extend(limit.spoiled.iter().cloned());
@@ -119,6 +137,7 @@ pub fn answer(
         marked,
         spread_pct,
         doubts: doubts.by_severity(),
+        next,
     })
 }
 

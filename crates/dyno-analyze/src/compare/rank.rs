@@ -80,6 +80,18 @@ fn exact_p(ranks: &Ranks, size: usize) -> f64 {
     2.0 * below.min(above) / total
 }
 
+/// The smallest two-sided p that ranks of so many runs can have: all runs of one side above all of
+/// the other, which is one of the possible divisions in each direction.
+pub fn least_p(runs_a: usize, runs_b: usize) -> f64 {
+    let ways = (1..=runs_a).fold(1.0, |ways, i| ways * (runs_b + i) as f64 / i as f64);
+    (2.0 / ways).min(1.0)
+}
+
+/// The fewest pairs whose ranks can reach this p.
+pub fn fewest_pairs(significance: f64) -> usize {
+    (1..).find(|&pairs| least_p(pairs, pairs) <= significance).unwrap_or(usize::MAX)
+}
+
 fn normal_p(ranks: &Ranks, u: f64, a: usize, b: usize) -> f64 {
     let (a, b) = (a as f64, b as f64);
     let n = a + b;
@@ -127,6 +139,8 @@ mod tests {
         let test = mann_whitney(&[19.0, 22.0, 16.0, 29.0, 24.0], &[20.0, 11.0, 17.0, 12.0]).unwrap();
         assert_eq!((test.u, test.exact), (17.0, true));
         assert!((test.p - 0.111_111_111_111_111_1).abs() < 1e-15);
+        assert!((least_p(3, 3) - 0.1).abs() < 1e-15 && least_p(1, 1) == 1.0);
+        assert_eq!((fewest_pairs(0.05), fewest_pairs(0.01)), (4, 5));
         assert!((p(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]) - 0.1).abs() < 1e-15);
         assert!((p(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]) - 0.028_571_428_571_428_57).abs() < 1e-15);
         let (low, high) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);

@@ -3,7 +3,7 @@
 use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, ConclusionFigures};
+use super::{Conclusion, ConclusionFigures, pairs};
 use crate::compare::{
     ComparisonVerdict, GateResult, OverallComparison, RunComparison, SIGNIFICANCE, background_words,
 };
@@ -61,7 +61,9 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
         words.extend(comparison.varied.iter().map(RepeatVariation::words));
         words.extend(comparison.left_out.iter().map(|(run, why)| format!("left out: {run}, {why}")));
     }
-    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Ab(Box::new(figures)))
+    let next = pairs::next(&figures);
+    let figures = ConclusionFigures::Ab(Box::new(figures));
+    Conclusion::new(campaign_id, stopped, line, words, figures).followed_by(next)
 }
 
 fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) -> String {

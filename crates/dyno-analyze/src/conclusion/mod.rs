@@ -5,6 +5,7 @@
 //! and JSON are identical.
 
 pub mod ab;
+mod pairs;
 pub mod search;
 pub mod soak;
 pub mod study;
@@ -14,6 +15,7 @@ pub mod sweep;
 use dyno_record::SweepId;
 use serde::{Deserialize, Serialize};
 
+use crate::next::{NextStep, next_lines};
 pub use ab::{AbResult, AbSide};
 pub use search::{SearchResult, SearchTrial};
 pub use soak::SoakResult;
@@ -50,6 +52,9 @@ pub struct Conclusion {
     pub line: String,
     /// Further findings, one sentence each.
     pub words: Vec<String>,
+    /// What to do next; at most three steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextStep>,
     /// The figures from which the sentences are made.
     pub figures: ConclusionFigures,
 }
@@ -62,7 +67,11 @@ impl Conclusion {
         words: Vec<String>,
         figures: ConclusionFigures,
     ) -> Self {
-        Self { of: campaign_id.to_owned(), stopped, line, words, figures }
+        Self { of: campaign_id.to_owned(), stopped, line, words, next: Vec::new(), figures }
+    }
+
+    fn followed_by(self, next: Vec<NextStep>) -> Self {
+        Self { next, ..self }
     }
 
     /// The name of its kind: `A/B test`.
@@ -75,6 +84,15 @@ impl Conclusion {
             ConclusionFigures::Suite(_) => "suite",
             ConclusionFigures::Sweep(_) => "sweep",
             ConclusionFigures::Newer(_) => "conclusion of a newer version",
+        }
+    }
+
+    /// What to do next, as the last lines of its summary. The summary of a sweep's curves has them
+    /// already.
+    pub fn next_lines(&self) -> Vec<String> {
+        match self.figures {
+            ConclusionFigures::Sweep(_) => Vec::new(),
+            _ => next_lines(&self.next),
         }
     }
 

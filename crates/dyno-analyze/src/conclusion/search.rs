@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Conclusion, ConclusionFigures};
 use crate::answer::CurveSummaries;
 use crate::bracket::{Bracket, SearchTally};
+use crate::next::{SearchEvidence, after_search};
 use crate::number::{count, sessions};
 use crate::points::{MeasuredPoint, Points};
 
@@ -83,6 +84,19 @@ impl SearchResult {
         Self { limits, over: over.to_owned(), schemas, found: bracket.is_some(), holds, breaks, loads }
     }
 
+    fn evidence(&self) -> SearchEvidence {
+        let Self { limits, over, found, holds, breaks, .. } = self;
+        let at_bound = self.loads.iter().find(|tried| Some(tried.load) == *holds);
+        SearchEvidence {
+            limits: limits.clone(),
+            over: over.clone(),
+            found: *found,
+            holds: *holds,
+            breaks: *breaks,
+            kept: at_bound.map_or((0, 0), |tried| (tried.kept, tried.runs)),
+        }
+    }
+
     /// The load in words: `64 sessions`, `5,000 ops/s`.
     fn load_words(&self, load: u64) -> String {
         match self.over.as_str() {
@@ -121,5 +135,7 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, search: SearchResu
         true => search.words(),
         false => format!("no result yet; so far {}", search.words()),
     };
+    let next = after_search(&search.evidence());
     Conclusion::new(campaign_id, stopped, line, Vec::new(), ConclusionFigures::Search(search))
+        .followed_by(next)
 }

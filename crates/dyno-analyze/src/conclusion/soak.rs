@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, ConclusionFigures};
 use crate::minutes::{Minute, minutes};
+use crate::next::{SoakEvidence, after_soak};
 use crate::{stall, steady};
 
 /// A run shorter than this many minutes is shown in this many parts.
@@ -69,5 +70,11 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, record: &RunRecord
         let reason = record.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
         words.push(format!("the run is {}{reason}", record.status.name()));
     }
-    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Soak(soak))
+    let evidence = SoakEvidence {
+        seconds: record.window.as_ref().map_or(0.0, |window| window.seconds),
+        is_steady: soak.steady.is_some(),
+        drifts: matches!(soak.change, steady::SteadyChange::Step { .. } | steady::SteadyChange::Drift { .. }),
+    };
+    let next = after_soak(&evidence);
+    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Soak(soak)).followed_by(next)
 }

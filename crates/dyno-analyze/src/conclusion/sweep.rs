@@ -69,7 +69,7 @@ pub struct SweepResult {
 
 /// The conclusion of the sweep named `of`.
 pub fn conclusion(campaign_id: &str, stopped: Option<String>, points: &Points) -> Conclusion {
-    let answers = CurveSummaries::of(points).curves;
+    let CurveSummaries { curves: answers, next, .. } = CurveSummaries::of(points);
     let mut words: Vec<String> = of_ramps_or_best(&answers).map(CurveSummary::sentence).collect();
     let (ramps, of_ramps) = ramps(points);
     words.extend(of_ramps);
@@ -85,6 +85,7 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, points: &Points) -
         answers,
     };
     Conclusion::new(campaign_id, stopped, line(&sweep), words, ConclusionFigures::Sweep(sweep))
+        .followed_by(next)
 }
 
 fn line(sweep: &SweepResult) -> String {

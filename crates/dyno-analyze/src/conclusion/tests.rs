@@ -153,6 +153,8 @@ fn sweep_conclusion_states_maximum_and_each_ramp() {
         "{:?}",
         sweep.words
     );
+    let steps: Vec<&str> = sweep.next.iter().map(|step| step.rule.as_str()).collect();
+    assert_eq!(steps[0], "no_peak_yet", "{steps:?}");
     reads_back(&sweep);
     assert_eq!(sweep::conclusion("sweep-1", None, &points(&[])).line, "no run has a result");
 }
@@ -169,4 +171,77 @@ fn conclusion_of_newer_version_is_kept_and_reported() {
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(value(&serde_json::to_string(&read).unwrap()), value(&stored));
     }
+}
+
+/// The rule and the command of the only step.
+fn next_of(conclusion: &Conclusion) -> (String, String) {
+    let [step] = conclusion.next.as_slice() else { panic!("{:#?}", conclusion.next) };
+    (step.rule.clone(), step.command.clone().unwrap_or_default())
+}
+
+#[test]
+fn ab_conclusion_says_how_many_pairs_would_decide() {
+    let command = |pairs| format!("dyno ab --a work_unit=64 --b work_unit=32 --pairs {pairs}");
+    let three = ab_of(&[1000.0, 1010.0, 990.0], &[900.0, 910.0, 890.0]);
+    assert_eq!(next_of(&three), ("too_few_pairs".into(), command(5)));
+    assert_eq!(
+        three.next[0].sentence,
+        "3 + 3 runs cannot be significant (least p = 0.10); 4 pairs or more can"
+    );
+    let single = ab_of(&[1000.0], &[900.0]);
+    assert_eq!(next_of(&single).0, "too_few_pairs");
+    let decided = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    assert_eq!(decided.next, []);
+    let noisy = ab_of(&[1000.0, 1100.0, 900.0, 1150.0, 950.0], &[900.0, 1050.0, 850.0, 1080.0, 880.0]);
+    let (rule, more) = next_of(&noisy);
+    assert!(
+        rule == "more_pairs" && more.starts_with("dyno ab --a work_unit=64 --b work_unit=32 --pairs "),
+        "{noisy:#?}"
+    );
+    let wild = ab_of(&[1000.0, 2000.0, 500.0, 1500.0, 700.0], &[1010.0, 1980.0, 510.0, 1490.0, 720.0]);
+    assert_eq!(next_of(&wild), ("not_decidable".into(), String::new()));
+    reads_back(&noisy);
+}
+
+#[test]
+fn ab_sides_under_different_load_are_repeated() {
+    let mut test = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    let ConclusionFigures::Ab(figures) = &mut test.figures else { unreachable!() };
+    let comparison = figures.comparison.as_mut().unwrap();
+    comparison.overall[0].verdict = crate::compare::ComparisonVerdict::Confounded;
+    let steps = pairs::next(figures);
+    assert_eq!(steps[0].rule, "same_conditions");
+}
+
+#[test]
+fn search_and_soak_name_the_next_range() {
+    let search = |tally: &[(u64, (u32, u32))], holds, breaks| {
+        let tally = tally.iter().copied().collect::<SearchTally>();
+        let result = SearchResult::of(
+            vec!["p99 <= 2ms".into()],
+            "sessions",
+            1,
+            &tally,
+            Some(Bracket { holds, breaks }),
+        );
+        search::conclusion("search-1", None, result)
+    };
+    let highest = search(&[(8, (3, 3))], Some(8), None);
+    let command = "dyno search --over sessions --limit 'p99 <= 2ms' --from 8 --max 64";
+    assert_eq!(next_of(&highest), ("search_higher".into(), command.into()));
+    let lowest = search(&[(16, (0, 3))], None, Some(16));
+    assert_eq!(next_of(&lowest).0, "search_lower");
+    let unsure = search(&[(8, (2, 3)), (16, (0, 3))], Some(8), Some(16));
+    assert_eq!(next_of(&unsure).0, "confirm_bound");
+    assert_eq!(search(&[(8, (3, 3)), (16, (0, 3))], Some(8), Some(16)).next, []);
+    let record = fixture::postgres();
+    let soak = soak::conclusion("soak-1", None, &record);
+    let is_longer = soak.next.iter().any(|step| step.rule == "longer_soak");
+    let ConclusionFigures::Soak(figures) = &soak.figures else { unreachable!() };
+    assert_eq!(is_longer, figures.steady.is_none(), "{soak:#?}");
+    let mut varied = record;
+    for (at, point) in varied.series.points.iter_mut().enumerate() {
+        point.ops = if at % 2 == 0 { 1_000 } else { 200 };
+    }
+    assert!(soak::conclusion("soak-1", None, &varied).next.iter().any(|step| step.rule == "longer_soak"));
 }

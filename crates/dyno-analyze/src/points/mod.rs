@@ -30,6 +30,7 @@ use crate::attribution::{MetricAttributions, marked_metrics};
 use crate::audit::{page_cache_pct, unverified_reads};
 use crate::audit_warnings::AuditWarnings;
 use crate::limited::{Bottleneck, BottleneckTally, limited};
+use crate::next::RunSteps;
 use axis::VaryingSettings;
 pub use axis::{AxisValue, RATE, SESSIONS, SettingAxis};
 pub use curve::MeasuredCurve;
@@ -51,6 +52,8 @@ pub struct MeasuredPoint {
     /// Audit warnings of its runs.
     pub doubts: AuditWarnings,
     limits: BottleneckTally,
+    /// The steps after its first run.
+    pub(crate) next: RunSteps,
 }
 
 /// The facts about one of its runs that a point keeps beside the figures.
@@ -259,6 +262,7 @@ struct Group {
     latencies: PointLatencies,
     doubts: AuditWarnings,
     limits: BottleneckTally,
+    next: Option<RunSteps>,
 }
 
 impl Group {
@@ -278,6 +282,7 @@ impl Group {
             latencies: PointLatencies::default(),
             doubts: AuditWarnings::default(),
             limits: BottleneckTally::default(),
+            next: None,
         }
     }
 
@@ -290,7 +295,9 @@ impl Group {
         self.latencies.add(record);
         self.doubts.add(record);
         self.runs.push(Repeat::of(record));
-        self.limits.add(limited(record));
+        let limit = limited(record);
+        self.next.get_or_insert_with(|| RunSteps::of(record, &limit));
+        self.limits.add(limit);
     }
 
     fn point(self) -> MeasuredPoint {
@@ -311,6 +318,7 @@ impl Group {
             estimates,
             doubts: self.doubts,
             limits: self.limits,
+            next: self.next.unwrap_or_default(),
         }
     }
 }

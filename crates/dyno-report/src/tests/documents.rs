@@ -227,8 +227,14 @@ pub(super) fn study() -> Renderings {
         others: None,
     };
     let figures = ConclusionFigures::Study(Box::new(result.clone()));
-    let conclusion =
-        Conclusion { of: "study-1".into(), stopped: None, line: "done".into(), words: Vec::new(), figures };
+    let conclusion = Conclusion {
+        of: "study-1".into(),
+        stopped: None,
+        line: "done".into(),
+        words: Vec::new(),
+        next: Vec::new(),
+        figures,
+    };
     let sections = study_document(&conclusion, &result).sections;
     Renderings::of_sections(conclusion_text(&conclusion, &WIDE), &sections)
 }

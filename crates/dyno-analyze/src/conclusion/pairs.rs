@@ -1,0 +1,43 @@
+//! The next step after an A/B test, from its figures.
+
+use super::AbResult;
+use crate::compare::rank::{fewest_pairs, least_p};
+use crate::compare::{ComparisonVerdict, MARGIN_PCT, SIGNIFICANCE};
+use crate::next::{NextStep, PairsEvidence, after_pairs};
+
+/// The steps after the test.
+pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
+    let Some(comparison) = &test.comparison else { return Vec::new() };
+    let Some(leading) = comparison.overall.iter().find(|overall| overall.points > 0) else {
+        return Vec::new();
+    };
+    after_pairs(&PairsEvidence {
+        sides: settings(&test.a.name).zip(settings(&test.b.name)),
+        runs: comparison.runs,
+        least_p: least_p(comparison.runs.0, comparison.runs.1),
+        fewest_pairs: fewest_pairs(SIGNIFICANCE),
+        margin_pct: comparison.margin_pct,
+        is_usual_margin: (comparison.margin_pct - MARGIN_PCT).abs() < f64::EPSILON,
+        difference_pct: leading.difference_pct,
+        interval_pct: leading.interval_pct,
+        is_open: matches!(leading.verdict, ComparisonVerdict::Unsure | ComparisonVerdict::OneRunEach),
+        is_confounded: matches!(
+            leading.verdict,
+            ComparisonVerdict::Confounded | ComparisonVerdict::OthersHadPart
+        ),
+    })
+}
+
+/// The settings of a side, as an option takes them: `work_unit=64` of `a (work_unit = 64)`.
+fn settings(name: &str) -> Option<String> {
+    let (_, inside) = name.split_once(" (")?;
+    let pairs: Option<Vec<String>> = inside
+        .strip_suffix(')')?
+        .split(", ")
+        .map(|pair| {
+            let (key, value) = pair.split_once(" = ")?;
+            Some(if key == "plan" { value.to_owned() } else { format!("{key}={value}") })
+        })
+        .collect();
+    pairs.map(|pairs| pairs.join(","))
+}

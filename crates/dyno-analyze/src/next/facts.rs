@@ -1,0 +1,207 @@
+//! Steps that follow from counters and settings of the server: both must be in the record.
+
+use dyno_record::Counter;
+
+use super::evidence::RunEvidence;
+use super::{FoundStep, NextRule, RunRule};
+use crate::limited::Component;
+use crate::number::{bytes, count, figure, percent, time_us};
+
+/// Share of the redo that whole pages must have before they are the subject, %.
+const PAGE_IMAGES_PCT: f64 = 50.0;
+/// Share of blocks that the database's cache served, %, below which it may be too small.
+const HIT_PCT: f64 = 95.0;
+/// Redo between two checkpoints must be at least this share of the limit that forces them.
+const REDO_SHARE: f64 = 0.05;
+
+pub(super) const RULES: &[RunRule] = &[
+    NextRule {
+        name: "forced_checkpoints",
+        evidence: "checkpoints were requested in the window (`pg_stat_checkpointer.num_requested`, `pg_stat_bgwriter.checkpoints_req`), redo was written, and `max_wal_size` is known",
+        source: "PostgreSQL documentation, chapter Reliability and the Write-Ahead Log, WAL Configuration",
+        find: forced_checkpoints,
+    },
+    NextRule {
+        name: "page_images",
+        evidence: "pages written whole after a checkpoint (`pg_stat_wal.wal_fpi`) are over half of the redo, and `full_page_writes` is on",
+        source: "PostgreSQL documentation, chapter Reliability and the Write-Ahead Log, WAL Configuration",
+        find: page_images,
+    },
+    NextRule {
+        name: "temporary_files",
+        evidence: "temporary files were written in the window (`pg_stat_database.temp_bytes`), and `work_mem` is known",
+        source: "PostgreSQL documentation, chapter Server Configuration, Resource Consumption",
+        find: temporary_files,
+    },
+    NextRule {
+        name: "log_buffer",
+        evidence: "writes waited for the log buffer (`Innodb_log_waits`), and `innodb_log_buffer_size` is known",
+        source: "MySQL Reference Manual, Server Status Variables, Innodb_log_waits",
+        find: log_buffer,
+    },
+    NextRule {
+        name: "free_pages",
+        evidence: "reads waited for a free page of the pool (`Innodb_buffer_pool_wait_free`), and `innodb_buffer_pool_size` is known",
+        source: "MySQL Reference Manual, Server Status Variables, Innodb_buffer_pool_wait_free",
+        find: free_pages,
+    },
+    NextRule {
+        name: "two_syncs",
+        evidence: "commits limit, and each syncs two logs (`sync_binlog` = 1 and `innodb_flush_log_at_trx_commit` = 1)",
+        source: "MySQL Reference Manual, Binary Logging Options and Variables, binlog_group_commit_sync_delay",
+        find: two_syncs,
+    },
+    NextRule {
+        name: "deadlocks",
+        evidence: "the server counted deadlocks in the window",
+        source: "docs/guides/failures.md",
+        find: deadlocks,
+    },
+    NextRule {
+        name: "small_cache",
+        evidence: "the device limits, the database's cache served under 95 % of the blocks, and it is smaller than the data",
+        source: "docs/concepts/method.md",
+        find: small_cache,
+    },
+    NextRule {
+        name: "io_timing",
+        evidence: "the device limits or the limit is unknown, and `track_io_timing` is off",
+        source: "docs/concepts/analysis.md#what-limits",
+        find: io_timing,
+    },
+];
+
+/// A size as servers write it: `1GB`, `128MB`, `16384`.
+pub(super) fn size_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic() || symbol == ' ');
+    let factor = match text[digits.len()..].trim() {
+        "" | "B" => 1,
+        "kB" => 1 << 10,
+        "MB" => 1 << 20,
+        "GB" => 1 << 30,
+        "TB" => 1 << 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn redo_bytes(run: &RunEvidence<'_>) -> Option<f64> {
+    run.record.counters.get(Counter::RedoBytes).ok().map(|bytes| bytes as f64)
+}
+
+fn times(number: f64, singular: &str, plural: &str) -> String {
+    let word = if number < 1.5 { singular } else { plural };
+    format!("{} {word}", count(number.round() as u64))
+}
+
+fn forced_checkpoints(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let forced = run.counted(&["pg_stat_checkpointer.num_requested", "pg_stat_bgwriter.checkpoints_req"])?;
+    let limit = run.setting("max_wal_size")?;
+    let (redo, limit_bytes) = (redo_bytes(run)?, size_bytes(limit)? as f64);
+    (redo >= forced * limit_bytes * REDO_SHARE).then(|| {
+        let sentence = format!(
+            "`max_wal_size` ({limit}) forced {} in the window, which wrote {} of redo; raise it and compare",
+            times(forced, "checkpoint", "checkpoints"),
+            bytes(redo as u64)
+        );
+        (sentence, None)
+    })
+}
+
+fn page_images(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let images = run.counted(&["pg_stat_wal.wal_fpi"])?;
+    let block_size = run.record.targets.first()?.identity.block_size as f64;
+    let share_pct = 100.0 * images * block_size / redo_bytes(run).filter(|redo| *redo > 0.0)?;
+    let is_on = run.setting("full_page_writes")? == "on";
+    // Compressed images are smaller than a page.
+    let is_whole = run.setting("wal_compression").is_none_or(|compression| compression == "off");
+    (is_on && is_whole && share_pct >= PAGE_IMAGES_PCT).then(|| {
+        let sentence = format!(
+            "{} pages were logged whole after checkpoints, up to {} % of the redo; checkpoints farther apart \
+             (`max_wal_size`, `checkpoint_timeout`) or `wal_compression` reduce that",
+            figure(images),
+            percent(share_pct.min(100.0))
+        );
+        (sentence, None)
+    })
+}
+
+fn temporary_files(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let written = run.counted(&["pg_stat_database.temp_bytes"])?;
+    let memory = run.setting("work_mem")?;
+    let sentence = format!(
+        "statements wrote {} of temporary files; raise `work_mem` ({memory}) and compare",
+        bytes(written as u64)
+    );
+    Some((sentence, None))
+}
+
+fn log_buffer(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let waits = run.counted(&["status.Innodb_log_waits"])?;
+    let size = run.setting("innodb_log_buffer_size").and_then(size_bytes)?;
+    let sentence = format!(
+        "the log buffer was full {}; raise `innodb_log_buffer_size` ({}) and compare",
+        times(waits, "time", "times"),
+        bytes(size)
+    );
+    Some((sentence, None))
+}
+
+fn free_pages(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let waits = run.counted(&["status.Innodb_buffer_pool_wait_free"])?;
+    let size = run.setting("innodb_buffer_pool_size").and_then(size_bytes)?;
+    let sentence = format!(
+        "sessions waited {} for a free page; raise `innodb_buffer_pool_size` ({}) or `innodb_io_capacity`, and compare",
+        times(waits, "time", "times"),
+        bytes(size)
+    );
+    Some((sentence, None))
+}
+
+fn two_syncs(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let syncs_two_logs = run.setting("sync_binlog") == Some("1")
+        && run.setting("innodb_flush_log_at_trx_commit") == Some("1")
+        && run.setting("log_bin") == Some("ON");
+    (syncs_two_logs && run.is_limited_by(Component::Commits)).then(|| {
+        let latency = run.metric("redo_sync_latency_us");
+        let latency_words = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
+        let sentence = format!(
+            "each commit waits for the redo log and for the binary log{latency_words}; compare with `sync_binlog` = 0, \
+             which shows the share of the binary log (not for data that must survive)"
+        );
+        (sentence, None)
+    })
+}
+
+fn deadlocks(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let number = run.counted(&["pg_stat_database.deadlocks", "status.Innodb_deadlocks"])?;
+    let sentence = format!(
+        "{} in the window; let transactions change rows in one order",
+        times(number, "deadlock", "deadlocks")
+    );
+    Some((sentence, None))
+}
+
+fn small_cache(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let target = run.record.targets.first()?;
+    let (cache, data) = (target.identity.cache_bytes?, target.data.as_ref()?);
+    let data_bytes = data.rows.checked_mul(u64::from(data.schemas))?.checked_mul(data.block_size)?;
+    let hit_pct = run.metric("buffer_hit_pct").filter(|pct| *pct < HIT_PCT)?;
+    (run.is_limited_by(Component::Device) && run.is_block_workload() && cache < data_bytes).then(|| {
+        let sentence = format!(
+            "the database's cache ({}) served {} % of the blocks of {} of data; raise it and compare",
+            bytes(cache),
+            percent(hit_pct),
+            bytes(data_bytes)
+        );
+        (sentence, None)
+    })
+}
+
+fn io_timing(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let is_open = run.is_limited_by(Component::Device) || run.is_limited_by(Component::Unknown);
+    (is_open && run.setting("track_io_timing") == Some("off")).then(|| {
+        let sentence = "set `track_io_timing` = on, so that the server times its reads and writes".to_owned();
+        (sentence, None)
+    })
+}
