@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use dyno_analyze::compare::{SIGNIFICANCE, rank::fewest_pairs};
 use dyno_analyze::conclusion::{self, AbResult as AbFigures, AbSide, Conclusion};
 use dyno_engine::LockPurpose;
 use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, similar, sweep};
@@ -39,6 +40,9 @@ pub fn ab(
     let side_plans = sides.each_ref().map(|side| side.plan.clone());
     if side_plans[0].data != side_plans[1].data {
         ctx.emit(CampaignEvent::Warning(Warning::SidesDiffer));
+    }
+    if (pairs as usize) < fewest_pairs(SIGNIFICANCE) {
+        ctx.emit(CampaignEvent::Warning(Warning::TooFewPairs(pairs)));
     }
     let loading = DataLoadPolicy::AsNeeded { replaceable: &side_plans, replace: false };
     let ready = PreparedCampaign::new(ctx, side_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;

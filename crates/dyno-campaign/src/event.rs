@@ -328,4 +328,6 @@ pub enum Warning {
     OpenSecret(String),
     /// The sides of an A/B test use different data.
     SidesDiffer,
+    /// An A/B test of so many pairs cannot reach significance.
+    TooFewPairs(u32),
 }

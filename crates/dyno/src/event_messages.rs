@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dyno_analyze::CurveSummaries;
+use dyno_analyze::compare::rank;
 use dyno_campaign::{
     CampaignEvent, HookEvent, LoadEvent, ProofEvent, StudyEvent, TargetObjects, Warning, WorkloadSetup,
 };
@@ -269,6 +270,14 @@ fn warning(event: &Warning, talk: &Console) {
             "warning: the sides have different data; if both are in one target, it is reloaded at each \
                 change of side",
         ),
+        Warning::TooFewPairs(pairs) => {
+            let (runs, significance) = (*pairs as usize, dyno_analyze::compare::SIGNIFICANCE);
+            talk.say(&format!(
+                "warning: {pairs} + {pairs} runs cannot be significant (least p = {}); use --pairs {} or more",
+                dyno_report::number::fixed(rank::least_p(runs, runs), 2),
+                rank::fewest_pairs(significance)
+            ));
+        }
     }
 }
 
