@@ -28,16 +28,33 @@ pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
     })
 }
 
-/// The settings of a side, as an option takes them: `work_unit=64` of `a (work_unit = 64)`.
+/// The settings of a side, as an option takes them: `work_unit=64` of `a (work_unit = 64)`, and
+/// nothing of `a (the plan unchanged)`.
 fn settings(name: &str) -> Option<String> {
-    let (_, inside) = name.split_once(" (")?;
-    let pairs: Option<Vec<String>> = inside
-        .strip_suffix(')')?
-        .split(", ")
-        .map(|pair| {
-            let (key, value) = pair.split_once(" = ")?;
-            Some(if key == "plan" { value.to_owned() } else { format!("{key}={value}") })
-        })
-        .collect();
-    pairs.map(|pairs| pairs.join(","))
+    let inside = name.split_once(" (")?.1.strip_suffix(')')?;
+    let pairs = inside.split(", ").filter_map(|pair| pair.split_once(" = "));
+    let words = pairs.map(|(key, value)| match key {
+        "plan" => value.to_owned(),
+        _ => format!("{key}={value}"),
+    });
+    Some(words.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn side_names_become_options() {
+        let options = |name| settings(name).unwrap();
+        assert_eq!(
+            options("a (workload.work_unit = 64, data.seed = 1)"),
+            "workload.work_unit=64,data.seed=1"
+        );
+        assert_eq!(
+            (options("a (the plan unchanged)"), options("b (plan = b.toml)")),
+            (String::new(), "b.toml".into())
+        );
+        assert_eq!(settings("ext4"), None);
+    }
 }

@@ -4,6 +4,7 @@
 use dyno_analyze::answer::{CurvePoint, CurveSummaries, CurveSummary, Tone};
 use dyno_analyze::attribution::mark;
 use dyno_analyze::audit_warnings::AuditWarning;
+use dyno_analyze::next_lines;
 use dyno_analyze::number::{ABSENT, count, figure, percent, sessions};
 use dyno_analyze::points::phrase;
 use dyno_record::RunRecord;
@@ -208,8 +209,8 @@ fn same_measure(answers: &[CurveSummary]) -> Option<&str> {
     answers.iter().all(|answer| answer.measure == first).then_some(first)
 }
 
-/// Lines below the answers: for several curves their limits with evidence and doubtful checks, and runs
-/// without a result.
+/// Lines below the answers: for several curves their limits with evidence and doubtful checks; runs without
+/// a result; and what to do next.
 pub(crate) fn remaining_lines(answers: &CurveSummaries, alone: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !alone {
@@ -230,6 +231,7 @@ pub(crate) fn remaining_lines(answers: &CurveSummaries, alone: bool) -> Vec<Stri
         ));
     }
     lines.extend(answers.notes.iter().cloned());
+    lines.extend(next_lines(&answers.next));
     lines
 }
 

@@ -38,7 +38,7 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
         }
         _ => conclusion.sentences(),
     };
-    for sentence in sentences {
+    for sentence in sentences.into_iter().chain(conclusion.next_lines()) {
         for line in wrap(&clean(&sentence), style.columns() - 2, LINES_MAX) {
             out.push_str(&format!("  {line}\n"));
         }

@@ -18,7 +18,7 @@ pub fn study_document(conclusion: &Conclusion, study: &StudyResult) -> ReportDoc
     let mut sections = vec![
         PageSection {
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
-            lines: conclusion.sentences(),
+            lines: conclusion.sentences().into_iter().chain(conclusion.next_lines()).collect(),
             ..section("Result", ranking_grid(study))
         },
         section("Figures", study_grid(study)),

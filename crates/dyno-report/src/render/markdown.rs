@@ -40,7 +40,7 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     for conclusion in &report.conclusions {
         let _ = writeln!(top, "## Result of the {}\n", text(&title(conclusion)));
-        for sentence in conclusion.sentences() {
+        for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) {
             let _ = writeln!(top, "- {}", text(&sentence));
         }
         top.push('\n');

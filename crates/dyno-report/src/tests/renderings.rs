@@ -116,6 +116,7 @@ fn every_rendering_of_a_table_has_the_same_figures() {
         of: "suite-1".into(),
         stopped: None,
         line: "done".into(),
+        next: Vec::new(),
         words: Vec::new(),
         figures: of_suite,
     };
@@ -141,6 +142,10 @@ fn every_rendering_of_a_table_has_the_same_figures() {
         ("history", history()),
         ("intervals", intervals()),
     ];
+    for (name, document) in documents.iter().filter(|(name, _)| ["run", "sweep", "soak"].contains(name)) {
+        let texts = [&document.terminal, &document.page, &document.markdown];
+        assert!(texts.iter().all(|text| text.contains("next: ")), "{name}: the next step is everywhere");
+    }
     // The number of tables that Markdown shares with page, terminal and workbook: each table that a rendering
     // formats in its own way is missing here.
     let shared = [

@@ -38,6 +38,7 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
     let conclusion = ended.conclusion.as_ref();
     if let Some(conclusion) = conclusion {
         event_messages::show(&conclusion.line, 0, talk)?;
+        conclusion.next_lines().iter().try_for_each(|line| event_messages::show(line, 0, talk))?;
     }
     let ids = |side: &str| {
         let is_on_side = |part: &dyno_record::PartOf| part.side.as_deref() == Some(side);
@@ -49,6 +50,7 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
         "answers": answers, "ab": ended.id, "done": ended.done, "a": ids("a"), "b": ids("b"), "comparison": answer,
         "line": conclusion.map(|conclusion| &conclusion.line),
         "findings": conclusion.map(|conclusion| &conclusion.words),
+        "next": conclusion.map(|conclusion| &conclusion.next),
     }))?;
     talk.say(&format!("stored as {0}; `dyno show {0}` shows the full record", ended.id));
     Ok(if exit == Exit::Done { gates } else { exit })

@@ -36,11 +36,12 @@ pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> any
     talk.json(&json!({
         "answers": answers, "search": finished.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
         "holds": if_found(figures.holds), "breaks": if_found(figures.breaks), "loads": figures.loads,
-        "line": conclusion.line,
+        "line": conclusion.line, "next": conclusion.next,
     }))?;
     talk.show("\n")?;
     event_messages::show(&conclusion.line, 0, talk)?;
     talk.show(&format!("\n{}", dyno_report::answer_text(&answers, &talk.style())))?;
+    conclusion.next_lines().iter().try_for_each(|line| event_messages::show(line, 2, talk))?;
     let id = &finished.id;
     let Some(why) = &finished.stopped else {
         talk.say(&format!("stored as {id}; `dyno show {id}` shows the full record"));

@@ -43,12 +43,12 @@ fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Console) -> anyhow::
     talk.show(&dyno_report::minute_table(&soak.parts, &style))?;
     talk.show("\n")?;
     let findings = conclusion.sentences();
-    for finding in &findings {
+    for finding in findings.iter().chain(&conclusion.next_lines()) {
         event_messages::show(finding, 2, talk)?;
     }
     talk.json(&json!({
         "answers": CurveSummaries::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
-        "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
+        "findings": findings, "next": conclusion.next, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
     }))?;
     talk.say(&format!("stored as {}; `dyno show {}` shows the full record", record.id, conclusion.of));
     Ok(())

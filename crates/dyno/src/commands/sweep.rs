@@ -146,5 +146,6 @@ fn as_json(swept: &CampaignOutcome, points: &dyno_analyze::Points) -> serde_json
         "answers": answers, "sweep": swept.id, "done": swept.done, "axes": axes, "points": points, "runs": runs,
         "line": swept.conclusion.as_ref().map(|conclusion| &conclusion.line),
         "findings": swept.conclusion.as_ref().map(|conclusion| &conclusion.words),
+        "next": swept.conclusion.as_ref().map(|conclusion| &conclusion.next),
     })
 }

@@ -96,7 +96,15 @@ fn every_sweep_point_is_run_recorded_and_shown() {
     assert_eq!(record["part_of"]["kind"], "sweep");
     assert!(record["plan"]["sweep"].is_null(), "the plan of a run is that of one run");
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
-    assert_conclusion(&desk, "sweep", "highest throughput: ");
+    let conclusion = assert_conclusion(&desk, "sweep", "highest throughput: ");
+    // The command of a next step works as it stands.
+    let commands = conclusion["next"].as_array().unwrap().iter().filter_map(|step| step["command"].as_str());
+    let further = commands.map(|command| command.split(' ').skip(1).collect::<Vec<_>>());
+    let further = further.filter(|words| words[0] == "sweep").collect::<Vec<_>>();
+    assert_eq!(further.len(), 1, "{conclusion}");
+    let dry = desk.dyno(&[&further[0][..], &["--dry-run"]].concat());
+    assert!(dry.code == 0 && dry.out.lines().count() > 1, "{dry:#?}");
+    assert!(output.out.contains("next: "), "{}", output.out);
     let again = desk.dyno(&["sweep", "--resume", "last"]);
     assert!(again.err.contains("no runs remain"), "{again:#?}");
 }
@@ -271,6 +279,8 @@ fn search_finds_bracket_and_keeps_every_run() {
     assert_eq!(listed.as_array().unwrap().len(), 4, "1, 2, 3, and 3 again");
     let conclusion = assert_conclusion(&desk, "search", "p99 <= 10m holds up to 3 sessions");
     assert_eq!(conclusion["figures"]["holds"], 3);
+    let further = "dyno search --over sessions --limit 'p99 <= 10m' --from 3 --max 24";
+    assert_eq!(search_result["next"][0]["command"], further, "{search_result}");
     let (code, unreachable) = desk.json(&quick_args(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
     assert_eq!(
         (code, unreachable["holds"].is_null(), unreachable["breaks"].as_u64()),
@@ -309,6 +319,8 @@ fn ab_sides_run_in_abba_order() {
         ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
     let broken = desk.dyno(&quick_args(&gate));
     assert!(broken.code == 1 && broken.err.contains("gates failed"), "{broken:#?}");
+    assert!(broken.err.contains("2 + 2 runs cannot be significant (least p = 0.33)"), "{broken:#?}");
+    assert!(broken.out.contains("next: "), "{broken:#?}");
     let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
     assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
 }

@@ -171,7 +171,7 @@ fn conclusions(report: &Report<'_>) -> Markup {
             h3 { (clean(&conclusion::title(conclusion))) }
             // The tables of a suite have their own section.
             @let is_suite = matches!(conclusion.figures, ConclusionFigures::Suite(_));
-            ul { @for sentence in conclusion.sentences() { li { (clean(&sentence)) } } }
+            ul { @for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) { li { (clean(&sentence)) } } }
             @if let Some(grid) = conclusion::grid(conclusion).filter(|_| !is_suite) { (grid::table(&grid, conclusion.kind())) }
         }
     }
