@@ -1,6 +1,7 @@
 //! The conclusion of a suite: each test with its steps, its key figure, and its knee.
 
 mod costs;
+mod next;
 mod notes;
 mod raw;
 mod scale;
@@ -16,6 +17,7 @@ use crate::knee::SENSITIVITY;
 use crate::knee::kneedle;
 use crate::limit::Limit;
 use crate::limited::Bottleneck;
+use crate::next::after_suite;
 use crate::number;
 use crate::points::{Better, Measure, MeasuredPoint, Points, points};
 pub use raw::RawShare;
@@ -311,6 +313,7 @@ pub fn conclusion(
     line.push_str(&notes::limits(&tests));
     let of_tests = |run: &&RunRecord| tests.iter().any(|test| is_of(run, &test.page.id));
     line.push_str(&notes::reservation(records.iter().filter(of_tests)));
+    let evidence = next::evidence(&tests, records);
     let figures = ConclusionFigures::Suite(Box::new(SuiteResult { depth: depth.to_owned(), tests }));
-    Conclusion::new(of, stopped, line, words, figures)
+    Conclusion::new(of, stopped, line, words, figures).followed_by(after_suite(&evidence))
 }

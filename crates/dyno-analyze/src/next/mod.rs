@@ -11,6 +11,7 @@ mod facts;
 mod limits;
 mod pairs;
 mod quality;
+mod suite;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use catalog::{RuleDescription, rules};
 pub(crate) use curve::CurveEvidence;
 use evidence::RunEvidence;
 pub(crate) use pairs::{PairsEvidence, after_pairs};
+pub(crate) use suite::{SuiteEvidence, after_suite};
 
 use crate::limited::Bottleneck;
 

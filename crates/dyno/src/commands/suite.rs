@@ -122,6 +122,7 @@ fn conclude(concluded: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit>
     talk.json(&json!({
         "suite": concluded.id, "done": concluded.done,
         "line": conclusion.map(|conclusion| &conclusion.line),
+        "next": conclusion.map(|conclusion| &conclusion.next),
         "tests": match figures { Some(ConclusionFigures::Suite(suite)) => Some(&suite.tests), _ => None },
     }))?;
     let id = &concluded.id;

@@ -105,6 +105,8 @@ fn operations_and_loads_that_are_too_short_have_no_figure() {
         let (conclusion, mut tests) = suite_of(vec![page], &[record]);
         let test = tests.remove(0);
         assert!(test.most.is_some() && test.steps.len() == 1, "the steps are shown all the same");
+        let names_way_out = conclusion.next.iter().any(|step| step.rule == "suite_unfit_tests");
+        assert_eq!(names_way_out, test.unfit.is_some(), "{:#?}", conclusion.next);
         let word = test.unfit_word();
         (test.unfit, word, conclusion.line.starts_with("1 of 1"))
     };
@@ -265,6 +267,22 @@ fn suite_test_limit_is_that_of_its_best_step() {
     assert_eq!(tests[0].limited_by.as_deref(), Some("latches"));
     assert_eq!(tests[0].limit.as_ref().map(|limit| limit.by), Some(crate::limited::Component::Latches));
     assert_eq!((&tests[1].limited_by, &tests[1].limit), (&None, &None), "it was not run");
+}
+
+#[test]
+fn load_beside_most_runs_is_in_the_next_step() {
+    let beside = |id: &str, status| {
+        let mut record = run(id, 1, 100.0, 1_000);
+        let (expected, observed, detail) = Default::default();
+        let check = "processor".to_owned();
+        record.audit = vec![dyno_record::AuditCheck { check, status, expected, observed, detail }];
+        record
+    };
+    use dyno_record::CheckStatus::{Pass, Warn};
+    let (conclusion, _) = suite_of(vec![page("a"), page("b")], &[beside("a", Warn), beside("b", Pass)]);
+    assert_eq!(conclusion.next[0].rule, "suite_beside_load");
+    let (quiet, _) = suite_of(vec![page("a"), page("b")], &[beside("a", Pass), beside("b", Pass)]);
+    assert_eq!(quiet.next, []);
 }
 
 #[test]
