@@ -48,19 +48,15 @@ impl NextStep {
     pub(crate) fn is_about_loads(&self) -> bool {
         curve::RULES.iter().any(|rule| rule.name == self.rule)
     }
-
-    /// The sentence with the command: ``sweep 16 sessions: `dyno sweep …` ``.
-    pub fn words(&self) -> String {
-        match &self.command {
-            Some(command) => format!("{}: `{command}`", self.sentence),
-            None => self.sentence.clone(),
-        }
-    }
 }
 
-/// The steps as the last lines of a summary.
+/// The steps as the last lines of a summary. A command has a line of its own, to be copied.
 pub fn next_lines(steps: &[NextStep]) -> Vec<String> {
-    steps.iter().map(|step| format!("next: {}", step.words())).collect()
+    let lines = |step: &NextStep| match &step.command {
+        Some(command) => vec![format!("next: {}:", step.sentence), format!("`{command}`")],
+        None => vec![format!("next: {}", step.sentence)],
+    };
+    steps.iter().flat_map(lines).collect()
 }
 
 /// What a rule found: the sentence, and the command if there is one.

@@ -239,6 +239,10 @@ fn at_most_three_steps_come_from_all_families() {
     let families = [vec![step("a"), step("b")], vec![sweep("c"), step("c2")], vec![sweep("d"), step("e")]];
     let names: Vec<String> = chosen(&families).into_iter().map(|step| step.rule).collect();
     assert_eq!(names, ["a", "c", "b"]);
+    assert_eq!(
+        next_lines(&chosen(&families[..2])),
+        ["next: a", "next: c:", "`dyno sweep --set sweep.sessions=`", "next: b"]
+    );
 }
 
 #[test]
