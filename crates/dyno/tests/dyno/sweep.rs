@@ -296,6 +296,12 @@ fn ab_sides_run_in_abba_order() {
     let desk = env_with_plan();
     let (code, ab_result) = desk.json(&quick_args(&["ab", "--a", "", "--b", "work_unit=16", "--pairs", "2"]));
     assert!(code <= 1, "{ab_result}");
+    // Two pairs decide nothing; the command of the next step works as it stands.
+    let command = ab_result["next"][0]["command"].as_str().unwrap_or_else(|| panic!("{ab_result}"));
+    let further = command.split(' ').skip(1).map(|word| if word == "''" { "" } else { word });
+    let further: Vec<&str> = further.chain(["--dry-run"]).collect();
+    let dry = desk.dyno(&further);
+    assert!(dry.code == 0 && command.contains("--b workload.work_unit=16 --pairs "), "{command}: {dry:#?}");
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
     let sides: Vec<_> =
         listed.as_array().unwrap().iter().rev().map(|run| run["part_of"]["side"].as_str().unwrap()).collect();
