@@ -104,8 +104,8 @@ pub fn answer(
         confidence = confidence.min(Confidence::Likely);
     }
     let evidence = CurveEvidence {
-        // Along a rate the number of sessions says nothing.
-        loads: match rises {
+        // Along a rate, or where a rate was reached, the number of sessions says nothing.
+        loads: match rises && limit.asked_per_s.is_none() {
             true => measured_points.iter().map(|(point, value)| (point.sessions, *value)).collect(),
             false => Vec::new(),
         },

@@ -63,6 +63,8 @@ fn capacity_never_exceeds_requested_rate() {
     assert_eq!(answer.capacity.value, 1_000.0);
     assert!(answer.sentence().starts_with("capacity at least 1,000 operations/s"), "{}", answer.sentence());
     assert!(answer.why.iter().any(|why| why.contains("overdue at the window's begin")), "{:?}", answer.why);
+    let rules: Vec<&str> = answer.next.iter().map(|step| step.rule.as_str()).collect();
+    assert!(rules.contains(&"more_than_the_rate") && !rules.contains(&"one_load"), "{rules:?}");
 }
 
 #[test]
