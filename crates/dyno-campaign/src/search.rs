@@ -176,3 +176,86 @@ impl CampaignStrategy for Search<'_> {
         (outcome.stopped.is_none(), Some(conclusion))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dyno_analyze::fixture;
+    use dyno_record::{PartOf, RunRecord};
+
+    use super::*;
+
+    fn search(limits: &[Limit], over: SearchDimension, max: u64) -> Search<'_> {
+        let mut plan = fixture::plan("sqlite:/data/dyno.db");
+        plan.data.schemas = 2;
+        let range = SearchRange { from: 1, max, resolution_pct: 0, confirm: 1 };
+        let tally = SearchTally::new();
+        let engines = Engines(&[dyno_sqlite::ENGINE.spec]);
+        Search { engines, plan, limits, over, range, tally, load: 0, inconclusive: 0 }
+    }
+
+    fn ended(record: Option<RunRecord>) -> RunEnded {
+        let part = PartOf {
+            id: "search-1".to_owned(),
+            kind: SweepKind::Search,
+            point: 1,
+            repeat: 1,
+            side: None,
+            settings: Vec::new(),
+        };
+        RunEnded { number: 1, part, record: record.map(Arc::new), failed: None, skipped: false }
+    }
+
+    /// A valid run with this mean response time.
+    fn record(mean_us: f64) -> RunRecord {
+        let mut record = fixture::sqlite();
+        record.ops.get_mut("all").unwrap().response_us.mean = Some(mean_us);
+        record
+    }
+
+    #[test]
+    fn search_ends_between_kept_and_exceeded_load() {
+        let limits = ["mean <= 1ms".parse().unwrap()];
+        let mut search = search(&limits, SearchDimension::Sessions, 64);
+        let mut runs = Vec::new();
+        while let Some(run) = search.next().unwrap() {
+            let sessions = run.plan.sessions();
+            assert_eq!(
+                run.settings[0],
+                PointSetting { key: "sessions".to_owned(), value: sessions.to_string() }
+            );
+            // Up to ten sessions keep the limit: five on each of the two schemas.
+            let mean_us = if sessions <= 10 { 500.0 } else { 2_000.0 };
+            let judged = search.on_run_ended(&run, &ended(Some(record(mean_us)))).unwrap();
+            assert!(matches!(judged, Some(CampaignEvent::Judged(kept, _)) if kept == (sessions <= 10)));
+            runs.push(search.load);
+        }
+        assert!(runs.len() < 12, "{runs:?}");
+        let bracket = search.bracket().unwrap();
+        assert_eq!((bracket.holds, bracket.breaks), (Some(5), Some(6)), "{runs:?}");
+    }
+
+    #[test]
+    fn load_without_result_is_tried_twice_and_named() {
+        let limits = ["mean <= 1ms".parse().unwrap()];
+        let mut search = search(&limits, SearchDimension::Sessions, 64);
+        let first = search.next().unwrap().unwrap();
+        assert!(search.on_run_ended(&first, &ended(None)).unwrap().is_none());
+        let second = search.next().unwrap().unwrap();
+        assert_eq!((first.point, first.repeat, second.point, second.repeat), (1, 1, 1, 2));
+        let invalid = RunRecord { status: Status::Invalid, ..record(500.0) };
+        let problem = search.on_run_ended(&second, &ended(Some(invalid))).err().unwrap();
+        assert_eq!(problem, "2 sessions gave no result twice, so it cannot be judged");
+    }
+
+    #[test]
+    fn search_over_rate_sets_the_rate() {
+        let limits = ["mean <= 1ms".parse().unwrap()];
+        let search = search(&limits, SearchDimension::Rate, 1_000);
+        let (plan, setting) = search.plan_at_load(250).unwrap();
+        assert!(plan.has_rate());
+        assert_eq!(setting, PointSetting { key: "workload.rate".to_owned(), value: "250/s".to_owned() });
+        assert!(search.plan_at_load(0).is_err(), "no rate at all");
+    }
+}

@@ -158,3 +158,73 @@ pub fn like(repository: &Repository, selector: &str, limit: usize) -> Result<Vec
     }
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+    use dyno_record::{PartOf, SweepKind};
+
+    use super::*;
+
+    /// A repository with three runs, one second after the other; the last two belong to an A/B test.
+    fn repository(folder: &tempfile::TempDir) -> Repository {
+        let repository = Repository::open(&folder.path().join("runs.sqlite3")).unwrap();
+        for (at, variant, side) in [(1, "old", None), (2, "new", Some("a")), (3, "new", Some("b"))] {
+            let mut record = fixture::sqlite();
+            record.id = format!("20260101-00000{at}-abc{at}");
+            record.started_at = format!("2026-01-01T00:00:0{at}Z");
+            record.variant = Some(variant.to_owned());
+            record.tags = vec![format!("tag{at}")];
+            record.part_of = side.map(|side| PartOf {
+                id: "ab-1".to_owned(),
+                kind: SweepKind::Ab,
+                point: 1,
+                repeat: 1,
+                side: Some(side.to_owned()),
+                settings: Vec::new(),
+            });
+            repository.finish(&record).unwrap();
+        }
+        repository
+    }
+
+    #[test]
+    fn runs_are_selected_by_place_name_label_and_side() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = repository(&folder);
+        // The number of each selected run.
+        let selected = |selection: &str| -> String {
+            let runs = runs(&repository, selection).unwrap();
+            runs.iter().map(|id| id.chars().last().unwrap()).collect()
+        };
+        for (selection, expected) in [
+            ("last", "3"),
+            ("last~2", "1"),
+            ("20260101-000002", "2"),
+            ("variant:new", "23"),
+            ("tag:tag1", "1"),
+            ("old", "1"),
+            ("tag3, variant:new,, last", "32"),
+        ] {
+            assert_eq!(selected(selection), expected, "{selection}");
+        }
+        assert_eq!(records(&repository, "variant:new").unwrap().len(), 2);
+        assert_eq!(like(&repository, "last", 1).unwrap().len(), 1);
+        assert_eq!(like(&repository, "last", 9).unwrap().len(), 2, "a variant has its own history");
+    }
+
+    #[test]
+    fn unknown_selection_is_refused_with_known_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = repository(&folder);
+        for (selection, hint) in [
+            ("variant:newer", "there are: "),
+            ("nothing", "name a run (last, last~2"),
+            (" , ", "name a run (last, last~2"),
+        ] {
+            let error = runs(&repository, selection).unwrap_err();
+            assert!(error.hint().contains(hint), "{selection}: {error}; {}", error.hint());
+        }
+        assert!(runs(&repository, "sweep:last").is_err());
+    }
+}

@@ -111,3 +111,69 @@ pub(crate) fn too_few(
     };
     FleetError::Agents { problem, hint }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::share::Weights;
+    use crate::wire::Access;
+
+    fn options() -> FleetOptions {
+        let (token, user, nkey, ca, certificate, key) = Default::default();
+        FleetOptions {
+            access: Access { url: "nats://127.0.0.1".to_owned(), token, user, nkey, ca, certificate, key },
+            group: "blue".to_owned(),
+            hosts: 3,
+            weights: Weights::Equal,
+            silence: Duration::from_secs(5),
+            wait: Duration::from_secs(20),
+            allow_short: false,
+            fewer_for_few: false,
+            version: "1.2.3".to_owned(),
+        }
+    }
+
+    fn words(error: FleetError) -> (String, String) {
+        let FleetError::Agents { problem, hint } = error else { panic!("{error}") };
+        (problem, hint)
+    }
+
+    #[test]
+    fn agent_of_another_version_is_named() {
+        let hello = AgentHello {
+            protocol: PROTOCOL,
+            version: "1.2.3".to_owned(),
+            id: "a".to_owned(),
+            name: "load1".to_owned(),
+            place: None,
+            cpus: 2,
+            busy: None,
+            keeps: 0,
+        };
+        assert!(version_mismatch(&hello, "blue", "1.2.3").is_none());
+        let (problem, hint) = words(version_mismatch(&hello, "blue", "2.0.0").unwrap());
+        assert!(problem.contains("the agent load1 in group blue runs dyno 1.2.3"), "{problem}");
+        assert!(problem.contains("this is dyno 2.0.0"), "{problem}");
+        assert!(hint.contains("same version"), "{hint}");
+        let other = AgentHello { protocol: PROTOCOL + 1, ..hello };
+        assert!(version_mismatch(&other, "blue", "1.2.3").is_some());
+    }
+
+    #[test]
+    fn too_few_agents_are_explained_by_their_cause() {
+        let gathering = |busy: &[&str]| Gathering {
+            ready: 1,
+            wanted: 3,
+            busy: busy.iter().map(|&words| words.to_owned()).collect(),
+        };
+        let (problem, hint) = words(too_few(&options(), &gathering(&[]), None));
+        assert_eq!(problem, "1 of 3 agents of group blue answered within 20 s");
+        assert!(hint.contains("dyno agent --nats"), "{hint}");
+        assert!(hint.contains("same --group-key-file"), "{hint}");
+        let (problem, hint) = words(too_few(&options(), &gathering(&["load1 by host db1"]), None));
+        assert!(problem.ends_with("are free after 20 s; reserved: load1 by host db1"), "{problem}");
+        assert!(hint.contains("wait until that command ends"), "{hint}");
+        let (_, hint) = words(too_few(&options(), &gathering(&[]), Some((SealError::Wrong, 2))));
+        assert!(hint.starts_with("2 answers were refused (a message whose seal"), "{hint}");
+    }
+}

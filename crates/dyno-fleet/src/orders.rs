@@ -69,3 +69,29 @@ pub(crate) fn refuse_unfit(job: &DriveJob<'_>) -> Result<(), TargetError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coding::{decode, encode};
+    use crate::simulated::{job, plan};
+
+    #[test]
+    fn order_reaches_agent_unchanged() {
+        let plan = plan(8);
+        let sent = order(&job(&plan), vec![3, 1], 1, Some("sum".to_owned()));
+        let order: AgentOrder = decode(&encode(&sent)).unwrap();
+        assert_eq!((order.run_id.as_str(), order.run_stamp, order.rank), ("simulated", 7, 1));
+        assert_eq!((order.weights, order.folders_sum.as_deref()), (vec![3, 1], Some("sum")));
+        assert_eq!((order.plan, order.targets.len()), (plan, 1));
+        assert_eq!(order.targets[0].spec, sent.targets[0].spec);
+    }
+
+    #[test]
+    fn database_in_memory_cannot_run_over_several_hosts() {
+        let plan = plan(8);
+        let error = refuse_unfit(&job(&plan)).unwrap_err();
+        assert!(error.message.contains("in the memory of one process"), "{error}");
+        assert!(error.hint.contains("on a server"), "{}", error.hint);
+    }
+}

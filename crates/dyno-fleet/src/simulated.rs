@@ -41,7 +41,7 @@ pub(crate) fn plan(sessions: u32) -> Plan {
     .unwrap()
 }
 
-fn job(plan: &Plan) -> DriveJob<'_> {
+pub(crate) fn job(plan: &Plan) -> DriveJob<'_> {
     let script: Arc<OperationScript> = Arc::new(|_, _, _| Act::Take(0));
     let target = ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now()));
     let identity = target.identify().unwrap();

@@ -132,3 +132,56 @@ pub fn home() -> Option<PathBuf> {
     };
     named.or_else(default_home)
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_plan::{Engines, PlanFile};
+
+    use super::*;
+
+    const TEXT: &str = "[target]\nurl = \"sqlite:${STUDY}/${name}.db\"\n[params]\nname = \"x\"\nshare = 20\n\
+        [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { \"workload.update_pct\" = \"${share}\" }\n\
+        [[task]]\nname = \"few\"\nset = { \"run.sessions_per_schema\" = 1 }\n\
+        [[task]]\nname = \"many\"\nset = { \"run.sessions_per_schema\" = 8 }\n";
+
+    fn definition(text: &str, target: Option<&str>) -> Result<StudyDefinition, Error> {
+        let file = PlanFile { name: "s.toml".to_owned(), text: text.to_owned() };
+        let file = StudyFile { file, name: "s".to_owned(), params: Vec::new() };
+        let mut options = PlanSource::of(Engines(&[dyno_sqlite::ENGINE.spec]));
+        options.target = target.map(str::to_owned);
+        StudyDefinition::new(&file, "/study".into(), "/here".into(), &options)
+    }
+
+    #[test]
+    fn study_has_a_plan_for_each_task_under_each_variant() {
+        let study = definition(TEXT, None).unwrap();
+        let settings: Vec<Vec<(u32, u32)>> = study
+            .plans
+            .iter()
+            .map(|tasks| {
+                let setting = |plan: &Plan| (plan.workload.update_pct, plan.run.sessions_per_schema);
+                tasks.iter().map(setting).collect()
+            })
+            .collect();
+        assert_eq!(settings, [[(0, 1), (0, 8)], [(20, 1), (20, 8)]]);
+        assert_eq!(study.plans[0][0].target.url.to_string(), "sqlite:/study/x.db");
+        assert_eq!((study.point(0, 0), study.point(0, 1), study.point(1, 1)), (1, 2, 4));
+        let stored = serde_json::to_value(&study).unwrap();
+        let resumed: StudyDefinition = serde_json::from_value(stored).unwrap();
+        assert_eq!(resumed.legs(), study.legs());
+        assert_eq!(resumed.plans, study.plans);
+    }
+
+    #[test]
+    fn study_with_hooks_or_two_sources_of_targets_is_refused() {
+        let hooks = TEXT.replace("[params]", "[hooks]\npre = \"true\"\n[params]");
+        let error = definition(&hooks, None).unwrap_err();
+        assert_eq!(error.to_string(), "a, few: a study's plan cannot have hooks");
+        let targets = TEXT.replace("\"workload.update_pct\" = \"${share}\"", "\"target.url\" = \"sqlite:b\"");
+        assert!(definition(&targets, None).is_ok());
+        let error = definition(&targets, Some("sqlite:c")).unwrap_err();
+        assert!(error.to_string().contains("--target cannot be used"), "{error}");
+        let plan = TEXT.replace("\"workload.update_pct\" = \"${share}\"", "\"run.time\" = \"soon\"");
+        assert!(matches!(definition(&plan, None), Err(Error::Plan(_))));
+    }
+}

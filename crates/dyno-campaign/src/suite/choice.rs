@@ -94,3 +94,36 @@ pub(super) fn selected_tests(choice: &SuiteSelection) -> Result<Vec<Test>, Error
     all.retain(|test| is_all || named(&choice.groups, &test.group) || named(&choice.tests, &test.id));
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(groups: &[&str], tests: &[&str]) -> Result<Vec<String>, Error> {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let selection =
+            SuiteSelection { groups: owned(groups), tests: owned(tests), ..SuiteSelection::default() };
+        Ok(selected_tests(&selection)?.into_iter().map(|test| test.id).collect())
+    }
+
+    #[test]
+    fn groups_and_tests_are_selected_in_the_order_of_the_catalog() {
+        let all = names(&[], &[]).unwrap();
+        let cpu = names(&["cpu"], &[]).unwrap();
+        assert!(cpu.len() > 1);
+        assert!(cpu.len() < all.len());
+        let mixed = names(&["cpu"], &["storage-random-read"]).unwrap();
+        assert_eq!(mixed, [cpu.clone(), vec!["storage-random-read".to_owned()]].concat());
+        assert_eq!(names(&["cpu"], &[&cpu[0]]).unwrap(), cpu, "no test twice");
+    }
+
+    #[test]
+    fn unknown_group_or_test_is_refused_with_a_similar_name() {
+        let error = names(&["cpuu"], &[]).unwrap_err();
+        assert_eq!(error.to_string(), "unknown group cpuu");
+        assert!(error.hint().starts_with("did you mean cpu?"), "{}", error.hint());
+        let error = names(&[], &["storage-random-raed"]).unwrap_err();
+        assert!(error.hint().starts_with("did you mean storage-random-read?"), "{}", error.hint());
+        assert_eq!(names(&[], &["xyz"]).unwrap_err().hint(), "`dyno suite list` shows all");
+    }
+}
