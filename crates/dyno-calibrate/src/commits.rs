@@ -200,8 +200,10 @@ mod tests {
             logs.measure_separate_logs(2, 8192, TIME, &cancel).unwrap(),
             logs.measure_shared_log(4, 8192, TIME, &cancel).unwrap(),
         ] {
-            assert!(done.bytes >= 8192 && done.bytes % 8192 == 0, "{done:?}");
-            assert!(done.figure.per_s.unwrap() > 0.0 && done.figure.p99_us.unwrap() > 0.0, "{done:?}");
+            assert!(done.bytes >= 8192, "{done:?}");
+            assert!(done.bytes % 8192 == 0, "{done:?}");
+            assert!(done.figure.per_s.unwrap() > 0.0, "{done:?}");
+            assert!(done.figure.p99_us.unwrap() > 0.0, "{done:?}");
         }
     }
 

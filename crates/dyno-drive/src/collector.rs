@@ -242,10 +242,8 @@ mod tests {
         // A point's percentiles are those of all its operations, not derived from its intervals' percentiles.
         assert_eq!(series[0].interval_s, 64.0);
         let p50 = series[1].points[0].p50_us.unwrap();
-        assert!(
-            (1.0..1.1).contains(&p50) && (8.9..9.0).contains(&series[1].points[0].p99_us.unwrap()),
-            "{p50}"
-        );
+        assert!((1.0..1.1).contains(&p50), "{p50}");
+        assert!((8.9..9.0).contains(&series[1].points[0].p99_us.unwrap()), "{p50}");
         let slowest = series[2].points[1].slowest.unwrap();
         assert_eq!((slowest.at_s, slowest.ops), (100.0, 0));
     }
@@ -254,7 +252,8 @@ mod tests {
     fn run_within_interval_bound_records_every_interval() {
         let (series, told) = long(100, 100);
         for (series, told) in series.iter().zip(&told) {
-            assert!(series.full.is_none() && series.interval_s == 1.0);
+            assert!(series.full.is_none());
+            assert!(series.interval_s == 1.0);
             assert_eq!(&series.points, told);
         }
     }
@@ -269,7 +268,8 @@ mod tests {
             collector.note_metrics(index as usize, vec![BTreeMap::new()]);
         }
         let first = collector.take_updates();
-        assert!(first.final_chunks[0].points.len() > 200 && first.late_chunks.is_empty());
+        assert!(first.final_chunks[0].points.len() > 200);
+        assert!(first.late_chunks.is_empty());
         send.send(interval(7, &[5_000_000, 5_000_000])).unwrap();
         collector.drain();
         let late = collector.take_updates().late_chunks.remove(0);

@@ -303,7 +303,8 @@ mod tests {
         (1..5_000).for_each(|index| log.answered(index * 20 * MS, Some(1)));
         log.answered(400_000 * MS, None);
         let answers = log.into_answers();
-        assert!(answers.pauses.len() < PAUSES_MAX && answers.pause_ns_min > 20 * MS);
+        assert!(answers.pauses.len() < PAUSES_MAX);
+        assert!(answers.pause_ns_min > 20 * MS);
         assert_eq!(answers.pauses.last(), Some(&(4_999 * 20 * MS, 400_000 * MS)), "the long one is there");
     }
 

@@ -66,9 +66,11 @@ mod tests {
             TargetError::new(TargetErrorKind::Unreachable, "the server cannot be reached").cause(few);
         for error in [&message_only, &caused] {
             let hint = too_few(error).expect("it is told");
-            assert!(hint.contains("ulimit -n") && hint.contains("1 or 2 for each session"), "{hint}");
+            assert!(hint.contains("ulimit -n"), "{hint}");
+            assert!(hint.contains("1 or 2 for each session"), "{hint}");
         }
         let other = io::Error::from(io::ErrorKind::ConnectionRefused);
-        assert!(too_few(&other).is_none() && used_up().is_none());
+        assert!(too_few(&other).is_none());
+        assert!(used_up().is_none());
     }
 }

@@ -66,6 +66,7 @@ mod tests {
         assert_eq!(constant, ServedBy::Instance("orcl1".to_owned()));
         assert_eq!(served_by(&["orcl1", "orcl2", "orcl1"]), ServedBy::Several);
         assert!(constant.is_plausible());
-        assert!(!served_by(&["a\u{1b}[2J"]).is_plausible() && !served_by(&[&"a".repeat(200)]).is_plausible());
+        assert!(!served_by(&["a\u{1b}[2J"]).is_plausible());
+        assert!(!served_by(&[&"a".repeat(200)]).is_plausible());
     }
 }

@@ -241,6 +241,8 @@ mod tests {
     fn location_of_unknown_device_is_empty() {
         let empty = tempfile::tempdir().unwrap();
         let place = Location::find(&Root::at(empty.path()), "data", Path::new("/tmp"));
-        assert!(place.mount.is_none() && place.device.is_none() && place.layers.is_empty());
+        assert!(place.mount.is_none());
+        assert!(place.device.is_none());
+        assert!(place.layers.is_empty());
     }
 }

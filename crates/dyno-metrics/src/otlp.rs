@@ -231,7 +231,8 @@ mod tests {
         assert_eq!(spans.iter().map(times).collect::<Vec<_>>(), [(10, 60), (10, 20), (20, 50), (50, 60)]);
         let ids: std::collections::BTreeSet<_> =
             spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
-        assert!(ids.len() == 4 && ids.iter().all(|id| id.len() == 16), "{ids:?}");
+        assert!(ids.len() == 4, "{ids:?}");
+        assert!(ids.iter().all(|id| id.len() == 16), "{ids:?}");
         assert!(spans[1..].iter().all(|span| span["parentSpanId"] == spans[0]["spanId"]));
         assert_eq!(spans[0]["traceId"].as_str().unwrap().len(), 32);
     }

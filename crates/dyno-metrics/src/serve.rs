@@ -279,9 +279,11 @@ mod tests {
         let server = start(MetricsAccess::default());
         let answer = ask(&server, "Host: localhost\r\nAccept: application/openmetrics-text\r\n");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("openmetrics-text"), "{head}");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert!(head.contains("openmetrics-text"), "{head}");
         assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
-        assert!(body.contains("dyno_phase{phase=\"idle\"} 1\n") && body.ends_with("# EOF\n"), "{body}");
+        assert!(body.contains("dyno_phase{phase=\"idle\"} 1\n"), "{body}");
+        assert!(body.ends_with("# EOF\n"), "{body}");
     }
 
     #[test]

@@ -100,10 +100,8 @@ mod tests {
         ] {
             let values: Vec<f64> =
                 exported.iter().filter(|(known, ..)| known == name).map(|(_, _, value)| *value).collect();
-            assert!(
-                values.len() == 1 && (values[0] - expected).abs() < 1e-9,
-                "{name}: {values:?} of {exported:?}"
-            );
+            assert!(values.len() == 1, "{name}: {values:?} of {exported:?}");
+            assert!((values[0] - expected).abs() < 1e-9, "{name}: {values:?} of {exported:?}");
         }
         assert_eq!(exported.len(), 5, "{exported:?}");
     }
@@ -112,13 +110,18 @@ mod tests {
     fn figures_from_before_a_lost_connection_are_not_exported() {
         let lost = || ObservationEvent::Lost("it was shut down".to_owned());
         let mut progress = RunProgress::default();
-        assert!(answers(&progress) && !is_watch(&progress), "nothing has been asked yet");
+        assert!(answers(&progress), "nothing has been asked yet");
+        assert!(!is_watch(&progress), "nothing has been asked yet");
         observe(&mut progress, interval(&[("commits_per_s", 12.0)]));
-        assert!(answers(&progress) && is_watch(&progress) && figures_of(&progress).len() == 1);
+        assert!(answers(&progress));
+        assert!(is_watch(&progress));
+        assert!(figures_of(&progress).len() == 1);
         observe(&mut progress, lost());
-        assert!(!answers(&progress) && figures_of(&progress).is_empty());
+        assert!(!answers(&progress));
+        assert!(figures_of(&progress).is_empty());
         let observed = progress.observed.as_ref().unwrap();
-        assert!(observed.waits.is_empty() && observed.counters.is_none());
+        assert!(observed.waits.is_empty());
+        assert!(observed.counters.is_none());
         observe(&mut progress, ObservationEvent::Back(3.0));
         assert!(!answers(&progress), "no interval has ended since");
         let mut never = RunProgress::default();

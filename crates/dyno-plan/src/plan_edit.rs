@@ -189,13 +189,12 @@ mod tests {
     #[test]
     fn conflicting_plan_lines_are_commented_out() {
         let written = check(&template(&ENGINES.0[1]), &source(&["run.ops_per_session=1000"], &[]));
-        assert!(
-            written.contains("\nops_per_session = 1000\n") && written.contains("\n# time = "),
-            "{written}"
-        );
+        assert!(written.contains("\nops_per_session = 1000\n"), "{written}");
+        assert!(written.contains("\n# time = "), "{written}");
         let two = ["postgres://me@db1/b", "postgres://me@db2/b"];
         let written = check(&template(&ENGINES.0[1]), &source(&["run.sessions_per_schema=2"], &two));
-        assert!(written.contains("\n# url = ") && written.contains("\nurls = [\"postgres"), "{written}");
+        assert!(written.contains("\n# url = "), "{written}");
+        assert!(written.contains("\nurls = [\"postgres"), "{written}");
     }
 
     #[test]
@@ -223,6 +222,8 @@ mod tests {
     fn settings_invalid_in_a_plan_are_refused() {
         let refused =
             |set: &str| with_options("x.toml", &template(&ENGINES.0[0]), &source(&[set], &[])).is_err();
-        assert!(refused("run.tiem=5s") && refused("run.time=soon") && refused("sweep.nothing=1"));
+        assert!(refused("run.tiem=5s"));
+        assert!(refused("run.time=soon"));
+        assert!(refused("sweep.nothing=1"));
     }
 }

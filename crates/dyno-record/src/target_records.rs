@@ -132,7 +132,8 @@ mod tests {
     fn each_target_has_its_own_record() {
         let whole = sample::several();
         let parts = whole.parts();
-        assert!(whole.is_total() && parts.iter().all(|part| !part.is_total() && part.parts().is_empty()));
+        assert!(whole.is_total());
+        assert!(parts.iter().all(|part| !part.is_total() && part.parts().is_empty()));
         let ids: Vec<_> = parts.iter().map(|part| part.id.as_str()).collect();
         assert_eq!(ids, ["20260321-142501-7f3a/1", "20260321-142501-7f3a/2"]);
         assert_eq!(parts[1].one_target_of.as_deref(), Some("20260321-142501-7f3a"));
@@ -192,7 +193,8 @@ mod tests {
         let its = parts[1].database_host().unwrap();
         assert_eq!((its.name.as_str(), its.facts["place.data.device"].as_str()), ("db2", "sdb"));
         assert_eq!(its.counters["cpu.busy_pct"], 50.0);
-        assert!(parts[1].is_observed_elsewhere() && !parts[0].is_observed_elsewhere());
+        assert!(parts[1].is_observed_elsewhere());
+        assert!(!parts[0].is_observed_elsewhere());
         assert_eq!(whole.database_host(), None, "they are two");
         whole.hosts.truncate(1);
         assert_eq!(whole.host_of_target(2), None, "nobody looked at it");
@@ -200,7 +202,8 @@ mod tests {
 
     #[test]
     fn record_of_single_target_has_no_parts() {
-        assert!(sample::full().parts().is_empty() && !sample::full().is_total());
+        assert!(sample::full().parts().is_empty());
+        assert!(!sample::full().is_total());
     }
 
     #[test]

@@ -124,7 +124,8 @@ mod tests {
         assert!(!path.exists());
         let made = AccessToken::of_file(&path).unwrap();
         let read = AccessToken::of_read_only_state(&path).unwrap();
-        assert!(made.is_kept() && read.is_kept());
+        assert!(made.is_kept());
+        assert!(read.is_kept());
         assert_eq!(read.text(), made.text());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(AccessToken::of_read_only_state(&path).is_err());

@@ -172,7 +172,10 @@ mod tests {
         assert_eq!(order("SQL ordered by Elapsed time for").as_deref(), Some("elapsed"));
         assert_eq!(order("SQL ordered by User I/O Time (Global)").as_deref(), Some("user_io"));
         assert_eq!(order("SQL ordered by Something New").as_deref(), Some("something_new"));
-        assert!(is_id("82ud5h0qcg0bf") && is_id("3851979199"));
-        assert!(!is_id("select") && !is_id("") && !is_id("12"));
+        assert!(is_id("82ud5h0qcg0bf"));
+        assert!(is_id("3851979199"));
+        assert!(!is_id("select"));
+        assert!(!is_id(""));
+        assert!(!is_id("12"));
     }
 }

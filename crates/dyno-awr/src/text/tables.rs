@@ -425,7 +425,8 @@ End of Report
     #[test]
     fn awr_text_sections_captions_and_cells_are_read() {
         let document = read(REPORT, 1);
-        assert!(document.ended && !document.cut);
+        assert!(document.ended);
+        assert!(!document.cut);
         assert_eq!(document.title, "WORKLOAD REPOSITORY report for");
         let titles: Vec<_> = document.tables.iter().map(|table| table.title.as_ref()).collect();
         assert_eq!(

@@ -154,7 +154,8 @@ fn timeline_flags_odd_idle_reports_and_treats_load_as_level() {
     assert_eq!(levels(&all[0]), [23]);
     for (i, anomaly) in &flagged {
         let figures: Vec<usize> = anomaly.figures.iter().map(|figure| figure.measure).collect();
-        assert!(figures.contains(&0) && figures.contains(&2), "{i}: {figures:?}");
+        assert!(figures.contains(&0), "{i}: {figures:?}");
+        assert!(figures.contains(&2), "{i}: {figures:?}");
         let statements: Vec<&AwrRateDeviation> =
             anomaly.moved.iter().filter(|moved| moved.subject.kind == AwrRateKind::Statement).collect();
         assert_eq!(statements.len(), 1);
@@ -182,7 +183,8 @@ fn figures_that_correlate_with_db_time_are_ranked() {
     let ranked: Vec<&str> = all[0].correlated.iter().map(|of| of.thing.name.as_str()).collect();
     assert_eq!(ranked, ["db file sequential read", "user calls"]);
     let first = &all[0].correlated[1];
-    assert!((first.over_all.rho - 1.0).abs() < 1e-9 && first.within.unwrap().rho > 0.99);
+    assert!((first.over_all.rho - 1.0).abs() < 1e-9);
+    assert!(first.within.unwrap().rho > 0.99);
 }
 
 #[test]

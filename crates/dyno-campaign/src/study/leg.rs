@@ -225,11 +225,9 @@ mod tests {
 
     #[test]
     fn settings_match_ignoring_case_and_size_unit() {
-        assert!(
-            is_same_setting("on", "ON")
-                && is_same_setting("128MB", "128MB")
-                && !is_same_setting("128MB", "64MB")
-        );
+        assert!(is_same_setting("on", "ON"));
+        assert!(is_same_setting("128MB", "128MB"));
+        assert!(!is_same_setting("128MB", "64MB"));
         assert!(is_same_setting("1024M", "1G"));
     }
 }

@@ -201,7 +201,8 @@ mod tests {
     fn connected_session_with_answers_ends_the_silence() {
         let out = || lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]);
         let all = of(&[out(), lost(Vec::new(), &[])], &[9; 10]);
-        assert!(all[0].silences.is_empty() && all[0].session_s_max == 5.0, "{all:?}");
+        assert!(all[0].silences.is_empty(), "{all:?}");
+        assert!(all[0].session_s_max == 5.0, "{all:?}");
         // A lock blocked it only for part of the time.
         let all = of(&[out(), lost(Vec::new(), &[(11 * S, 12 * S + S / 2), (15 * S, 25 * S)])], &[9; 10]);
         let lengths: Vec<_> = all[0].silences.iter().map(|silence| silence.length_s).collect();
@@ -229,7 +230,8 @@ mod tests {
             (last.all_back_s, last.silences[0].first_answer_s, last.silences[0].length_s),
             (None, None, 10.0)
         );
-        assert!(last.after.is_none() && last.recovered_s.is_none());
+        assert!(last.after.is_none());
+        assert!(last.recovered_s.is_none());
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn cpu_time_counted_idle_by_kernel_needs_no_samples() {
 fn adds_up(profile: &CpuProfile) {
     let processes: f64 = profile.processes.iter().map(|one| one.share_pct).sum();
     let symbols: f64 = profile.symbols.iter().map(|one| one.share_pct).sum();
-    assert!((processes - 100.0).abs() < 1e-6 && (symbols - 100.0).abs() < 1e-6, "{processes} {symbols}");
+    assert!((processes - 100.0).abs() < 1e-6, "{processes} {symbols}");
+    assert!((symbols - 100.0).abs() < 1e-6, "{processes} {symbols}");
     assert_eq!(profile.processes.iter().map(|one| one.samples).sum::<u64>(), profile.samples);
     assert_eq!(profile.symbols.iter().map(|one| one.samples).sum::<u64>(), profile.samples);
     let programs = profile.stacks.iter().filter(|node| node.depth == 0);
@@ -232,7 +233,8 @@ fn stack_tree_stays_small_and_keeps_its_sum() {
     assert_eq!(programs + tree.rest(), sum);
     let deepest = nodes.iter().filter(|node| node.depth == 3).map(|node| node.weight).max();
     assert_eq!(deepest, Some(10_000_000), "what is large is whole: {nodes:?}");
-    assert!(tree.merged() > 0 && tree.merged() + tree.rest() <= 10_000, "{} {}", tree.merged(), tree.rest());
+    assert!(tree.merged() > 0, "{} {}", tree.merged(), tree.rest());
+    assert!(tree.merged() + tree.rest() <= 10_000, "{} {}", tree.merged(), tree.rest());
 }
 
 #[test]

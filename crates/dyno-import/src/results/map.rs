@@ -251,7 +251,8 @@ mod tests {
             ("x=ops@", "no target"),
         ] {
             let error = text.parse::<ColumnMapping>().unwrap_err();
-            assert!(error.to_string().contains(part) && !error.hint().is_empty(), "{text}: {error}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
+            assert!(!error.hint().is_empty(), "{text}: {error}");
         }
     }
 

@@ -264,18 +264,12 @@ fn workload_draft_errors_list_only_undefined_generators() {
     assert_eq!(fault.others.len(), 3);
     let messages: Vec<String> = [&fault].into_iter().chain(&fault.others).map(ToString::to_string).collect();
     for (line, fault) in messages.iter().enumerate() {
-        assert!(
-            fault.starts_with("w/workload.toml:") && fault.contains("no generator defined"),
-            "{line}: {fault}"
-        );
+        assert!(fault.starts_with("w/workload.toml:"), "{line}: {fault}");
+        assert!(fault.contains("no generator defined"), "{line}: {fault}");
     }
-    assert!(
-        messages[0].contains("draw.select_t_id")
-            && messages[0].contains("(id, bigint)")
-            && messages[0].contains("uniform"),
-        "{}",
-        messages[0]
-    );
+    assert!(messages[0].contains("draw.select_t_id"), "{}", messages[0]);
+    assert!(messages[0].contains("(id, bigint)"), "{}", messages[0]);
+    assert!(messages[0].contains("uniform"), "{}", messages[0]);
     assert!(messages[3].contains("draw.update_t_id"), "{}", messages[3]);
     // Writing statements are refused until the user allows writes.
     let mut files = finished(&made);

@@ -80,7 +80,8 @@ fn schedule_csv_is_read_and_errors_have_positions() {
         ("0,-1\n1,1", "load.csv:1:3: -1: not a rate"),
     ] {
         let error = read(text).unwrap_err().to_string();
-        assert!(error.starts_with(says) && error.contains("each line is TIME,RATE"), "{text:?}: {error}");
+        assert!(error.starts_with(says), "{text:?}: {error}");
+        assert!(error.contains("each line is TIME,RATE"), "{text:?}: {error}");
     }
 }
 

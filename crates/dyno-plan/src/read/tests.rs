@@ -225,7 +225,8 @@ fn url_is_required_and_must_name_an_engine() {
     ] {
         let error = read(&source("", &[], Some(url))).unwrap_err().to_string();
         assert_eq!(error.lines().count(), 1);
-        assert!(error.starts_with("--target: ") && error.contains(words), "{error}");
+        assert!(error.starts_with("--target: "), "{error}");
+        assert!(error.contains(words), "{error}");
     }
 }
 
@@ -468,7 +469,8 @@ fn invalid_target_settings_are_refused() {
         ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]\nweights = [1, 0]", "out of range"),
     ] {
         let text = errors_of(lines);
-        assert!(text.contains(words) && !text.contains("geheim"), "{lines}: {text}");
+        assert!(text.contains(words), "{lines}: {text}");
+        assert!(!text.contains("geheim"), "{lines}: {text}");
     }
 }
 
@@ -483,10 +485,12 @@ fn unknown_url_parameter_value_error_lists_allowed_values() {
         ("sqlite:a.db?sync=maybe", "sync=off, normal"),
     ] {
         let error = read(&source("", &[], Some(url))).unwrap_err().to_string();
-        assert!(error.starts_with("--target: ") && error.contains(words), "{error}");
+        assert!(error.starts_with("--target: "), "{error}");
+        assert!(error.contains(words), "{error}");
         let file = format!("[target]\nurl = \"{url}\"\n");
         let error = read(&source(&file, &[], None)).unwrap_err().to_string();
-        assert!(error.contains("dyno.toml:2:7") && error.contains(words), "{error}");
+        assert!(error.contains("dyno.toml:2:7"), "{error}");
+        assert!(error.contains(words), "{error}");
     }
     for url in
         ["mysql://me@db1/bench?ssl-mode=verify-ca&ssl-ca=x", "postgres://me@db1/bench?client_encoding=utf8"]
@@ -509,6 +513,7 @@ fn postgres_observe_url_bypasses_the_pooler() {
         (&[password], pooler, "contains a password"),
     ] {
         let error = read(&source("", sets, Some(target))).unwrap_err().to_string();
-        assert!(error.contains(words) && !error.contains("geheim"), "{error}");
+        assert!(error.contains(words), "{error}");
+        assert!(!error.contains("geheim"), "{error}");
     }
 }

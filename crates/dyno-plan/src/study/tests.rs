@@ -53,7 +53,8 @@ fn study_axes_are_combined_and_base_variant_is_repeated() {
     assert_eq!(names, ["alone", "ext4, 2k", "ext4, 4k", "xfs, 2k", "xfs, 4k", "xfs, 4k again"]);
     assert_eq!((study.base, study.variants[5].again), (4, true));
     let combined_variant = &study.variants[1];
-    assert!(combined_variant.needs(Need::Root) && combined_variant.parts.len() == 2);
+    assert!(combined_variant.needs(Need::Root));
+    assert!(combined_variant.parts.len() == 2);
     let reverts: Vec<&str> =
         study.commands().into_iter().filter(|(when, _)| *when == "revert").map(|of| of.1).collect();
     assert_eq!(reverts, ["-2", "-e"], "the later one is reverted first");
@@ -64,10 +65,9 @@ fn invalid_study_is_reported_with_its_line() {
     let wrong = errors(&format!(
         "{TWO}[[variant]]\nname = \"c\"\napply = [\"x\"]\nset = {{ \"workload.updat_pct\" = 1 }}\n"
     ));
-    assert!(
-        wrong.contains("a.toml:8") && wrong.contains("no revert") && wrong.contains("no verify"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("a.toml:8"), "{wrong}");
+    assert!(wrong.contains("no revert"), "{wrong}");
+    assert!(wrong.contains("no verify"), "{wrong}");
     assert!(wrong.contains("did you mean workload.update_pct?"), "{wrong}");
     let wrong = errors(&format!("{TWO}aply = [\"x\"]\n"));
     assert_eq!(wrong, "a.toml:8:1: variant.aply: unknown key; did you mean apply?");
@@ -83,7 +83,8 @@ fn invalid_study_is_reported_with_its_line() {
     let wrong = errors(&format!("[study]\nsetup = [\"x\"]\n{TWO}"));
     assert!(wrong.starts_with("a.toml:2:9: [study] has setup but no cleanup"), "{wrong}");
     let wrong = errors(&format!("{TWO}[[variant]]\nname = \"a\"\nneeds = [\"rot\"]\n"));
-    assert!(wrong.contains("two variants") && wrong.contains("root, restart-database, reboot"), "{wrong}");
+    assert!(wrong.contains("two variants"), "{wrong}");
+    assert!(wrong.contains("root, restart-database, reboot"), "{wrong}");
     let wrong = errors(&TWO.replace("\"workload.update_pct\" = 20", "\"hooks.pre\" = \"rm\""));
     assert!(wrong.contains("its own commands and repeats"), "{wrong}");
 }
@@ -98,7 +99,8 @@ fn study_parameters_fill_plan_and_must_be_plain() {
     let text = study_file.source(&study, "/s", nothing()).file.unwrap().text;
     assert!(text.contains("sqlite:5000${other}/s"), "{text}");
     let wrong = file(&text, &[("sie", "2G"), ("size", "a\"b")]).study(&METRICS).unwrap_err().to_string();
-    assert!(wrong.contains("did you mean size?") && wrong.contains("contains quotes"), "{wrong}");
+    assert!(wrong.contains("did you mean size?"), "{wrong}");
+    assert!(wrong.contains("contains quotes"), "{wrong}");
 }
 
 #[test]

@@ -47,7 +47,8 @@ fn value_from_another_writer_is_detected() {
 fn version_below_the_initial_one_is_a_loss() {
     for found in [3, -1, i64::MIN] {
         let account = account(&[(row(4, 0, found), 0, false)]);
-        assert!(account.rows_lost >= 1 && !account.is_whole(), "{account:?}");
+        assert!(account.rows_lost >= 1, "{account:?}");
+        assert!(!account.is_whole(), "{account:?}");
     }
 }
 

@@ -94,7 +94,8 @@ fn day_long_series_of_two_targets_round_trip() {
     let mut next = 0;
     for chunk in repository.chunks(RUN, 0) {
         let chunk = chunk.unwrap();
-        assert!(chunk.points.len() <= 240 && chunk.first == next);
+        assert!(chunk.points.len() <= 240);
+        assert!(chunk.first == next);
         assert!(chunk.points.iter().zip(next..).all(|(is, number)| *is == bare(number)));
         next = chunk.end();
     }
@@ -200,7 +201,8 @@ fn killed_run_is_recovered_with_overview_of_its_chunks() {
     let ops: u64 = (0..10_000).map(|number| point(number).ops).sum();
     let parts = rescued.targets.iter().map(|target| &target.own.as_ref().unwrap().series);
     for series in std::iter::once(&rescued.series).chain(parts) {
-        assert!(series.points.len() <= OVERVIEW_POINTS_MAX && series.intervals() == 10_000);
+        assert!(series.points.len() <= OVERVIEW_POINTS_MAX);
+        assert!(series.intervals() == 10_000);
         assert_eq!(series.points.iter().map(|point| point.ops).sum::<u64>(), ops);
     }
     // A final record replaces the draft; the series stays.
@@ -240,7 +242,8 @@ fn corrupt_chunks_return_one_error() {
     for packed in [&b"rubbish"[..], &pack::pack("{}"), &pack::pack("[")] {
         repository.connection.execute("UPDATE chunk SET packed = ?1", [packed]).unwrap();
         let read: Vec<_> = repository.chunks(RUN, 0).collect();
-        assert!(read.len() == 1 && read[0].is_err(), "{read:?}");
+        assert!(read.len() == 1, "{read:?}");
+        assert!(read[0].is_err(), "{read:?}");
     }
     let empty = SeriesChunk { part: 0, first: 0, points: vec![] };
     repository.keep_chunks(RUN, [&empty]).unwrap();
@@ -261,5 +264,6 @@ fn record_states_that_its_series_is_an_overview() {
     let full = FullSeries { interval_s: 1.0, points: 9_000, lacks: None };
     assert_eq!(RunRecord::from_json(&record.to_json().unwrap()).unwrap().series.full, Some(full));
     let short = sample::full().to_json().unwrap();
-    assert!(!short.contains("\"full\"") && !short.contains("slowest"), "below the bound nothing is new");
+    assert!(!short.contains("\"full\""), "below the bound nothing is new");
+    assert!(!short.contains("slowest"), "below the bound nothing is new");
 }

@@ -78,7 +78,8 @@ fn full_file_system_stores_no_record_and_loses_none() {
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    assert!(output.status.success() && child_output.contains("child: done"), "{output:?}");
+    assert!(output.status.success(), "{output:?}");
+    assert!(child_output.contains("child: done"), "{output:?}");
 }
 
 #[cfg(unix)]
@@ -118,7 +119,8 @@ fn read_only_directory_is_reported_and_can_still_be_read() {
     match output {
         Ok(output) => {
             let child_output = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && child_output.contains("child: done"), "{child_output}");
+            assert!(output.status.success(), "{child_output}");
+            assert!(child_output.contains("child: done"), "{child_output}");
         }
         Err(e) => eprintln!("skipped: this test cannot be run by another user: {e}"),
     }

@@ -300,7 +300,8 @@ fn repository_journal_prepared_by_another_user_is_refused() {
         let refused = |case: &str| {
             for opened in [Repository::open(&path), Repository::open_read_only(&path)] {
                 let error = opened.unwrap_err().to_string();
-                assert!(error.contains(suffix) && error.contains("remove that file"), "{case}: {error}");
+                assert!(error.contains(suffix), "{case}: {error}");
+                assert!(error.contains("remove that file"), "{case}: {error}");
             }
             assert_eq!(std::fs::read(&path).unwrap(), before, "{case}");
             std::fs::remove_file(&beside).unwrap();

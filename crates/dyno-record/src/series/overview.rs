@@ -128,7 +128,8 @@ mod tests {
         assert_eq!(overview.intervals(), days_30);
         let ops: u64 = (0..days_30).sum();
         let series = overview.into_series(1.0);
-        assert!(series.points.len() <= OVERVIEW_POINTS_MAX && series.points.len() > OVERVIEW_POINTS_MAX / 2);
+        assert!(series.points.len() <= OVERVIEW_POINTS_MAX);
+        assert!(series.points.len() > OVERVIEW_POINTS_MAX / 2);
         assert_eq!(series.points.iter().map(|point| point.ops).sum::<u64>(), ops);
         assert_eq!(series.interval_s, 512.0);
     }

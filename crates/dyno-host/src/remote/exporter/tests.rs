@@ -93,7 +93,8 @@ fn exporter_metrics_map_to_kernel_counters() {
     assert_eq!((data.reads, data.read_bytes, data.reads_per_s), (40, 40 * 8_192, 20.0));
     assert_eq!(data.read_latency_us, Some(1_000.0));
     assert_eq!(delta.context_switches_per_s, Some(10.0));
-    assert!(delta.pressure.is_empty() && delta.network.is_empty());
+    assert!(delta.pressure.is_empty());
+    assert!(delta.network.is_empty());
     assert!(!delta.counters().keys().any(|name| name.starts_with("pressure") || name.starts_with("vm")));
     assert_eq!(end.far.unwrap().begin_ns, 12_500_000_000);
 }
@@ -102,7 +103,8 @@ fn exporter_metrics_map_to_kernel_counters() {
 fn server_that_is_no_node_exporter_is_refused() {
     let mut wrong = served(vec![b"<html>hello</html>".to_vec()]);
     let error = wrong.read(PATIENCE).unwrap_err();
-    assert!(error.kind == SourceErrorKind::Nonsense && error.hint.contains("9100"), "{error:?}");
+    assert!(error.kind == SourceErrorKind::Nonsense, "{error:?}");
+    assert!(error.hint.contains("9100"), "{error:?}");
     let mut huge = served(vec![vec![b'x'; BYTES_MAX as usize + 2]]);
     assert!(huge.read(PATIENCE).unwrap_err().message.contains("more than 16 MiB"));
     let mut unresponsive = served(Vec::new());

@@ -76,9 +76,7 @@ mod tests {
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let at = args.iter().position(|arg| arg == "--").unwrap();
         assert_eq!((args[at + 1].as_str(), args.len()), ("db1", at + 3));
-        assert!(
-            args.windows(2).any(|two| two == ["-l", "dba"])
-                && args.windows(2).any(|two| two == ["-p", "2222"])
-        );
+        assert!(args.windows(2).any(|two| two == ["-l", "dba"]));
+        assert!(args.windows(2).any(|two| two == ["-p", "2222"]));
     }
 }

@@ -45,10 +45,12 @@ fn remote_host_description_matches_local_one() {
         let reading = far.read(PATIENCE).unwrap();
         let after = observer.snapshot();
         let user = |snapshot: &crate::HostSnapshot| snapshot.cpu.unwrap().times.user;
-        assert!(user(&before) <= user(&reading.snapshot) && user(&reading.snapshot) <= user(&after));
+        assert!(user(&before) <= user(&reading.snapshot));
+        assert!(user(&reading.snapshot) <= user(&after));
         for (device, counters) in &before.devices {
             let (far, after) = (&reading.snapshot.devices[device], &after.devices[device]);
-            assert!(counters.reads <= far.reads && far.reads <= after.reads, "{device}");
+            assert!(counters.reads <= far.reads, "{device}");
+            assert!(far.reads <= after.reads, "{device}");
         }
         assert_eq!(
             before.devices.keys().collect::<Vec<_>>(),
@@ -56,7 +58,8 @@ fn remote_host_description_matches_local_one() {
         );
         assert_eq!(before.fixed, reading.snapshot.fixed, "places, their devices, and ticks");
         let far_time = reading.far.unwrap();
-        assert!(far_time.resolution_ns == 0 && far_time.begin_ns <= far_time.end_ns);
+        assert!(far_time.resolution_ns == 0);
+        assert!(far_time.begin_ns <= far_time.end_ns);
         assert!(reading.asked_ns < reading.answered_ns);
     }
 }
@@ -67,8 +70,10 @@ fn missing_remote_path_has_no_device() {
     let description =
         far.describe(&[("data".into(), "/no/such \"place\" $(touch x)".into())], PATIENCE).unwrap();
     let (name, why) = &description.missing[0];
-    assert!(name == "place.data" && why.contains("there is no /no/such \"place\" $(touch x) on it"), "{why}");
-    assert!(description.host.mounts.is_empty() && !description.host.facts.contains_key("place.data.device"));
+    assert!(name == "place.data", "{why}");
+    assert!(why.contains("there is no /no/such \"place\" $(touch x) on it"), "{why}");
+    assert!(description.host.mounts.is_empty());
+    assert!(!description.host.facts.contains_key("place.data.device"));
 }
 
 #[test]
@@ -89,10 +94,8 @@ fn invalid_remote_host_answers_are_rejected() {
     assert_eq!(wild.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
     let mut exiting = far("sh", "echo this account is closed; exit 1");
     let error = exiting.read(PATIENCE).unwrap_err();
-    assert!(
-        error.kind == SourceErrorKind::Denied && error.message.contains("this account is closed"),
-        "{error}"
-    );
+    assert!(error.kind == SourceErrorKind::Denied, "{error}");
+    assert!(error.message.contains("this account is closed"), "{error}");
 }
 
 #[test]
@@ -102,7 +105,8 @@ fn late_answer_is_not_taken_for_the_next_one() {
                 echo \"/proc/meminfo:MemTotal: 1 kB\"; echo 1.000000000; echo \"$k end\"; done; sleep 60";
     let mut far = far("sh", slow);
     let error = far.read(SHORT).unwrap_err();
-    assert!(error.kind == SourceErrorKind::Late && !error.is_final(), "{error}");
+    assert!(error.kind == SourceErrorKind::Late, "{error}");
+    assert!(!error.is_final(), "{error}");
     // While an answer is overdue, no request is sent.
     assert_eq!(far.read(SHORT).unwrap_err().kind, SourceErrorKind::Late);
 }

@@ -122,7 +122,8 @@ fn hook_command_with_password_is_refused_and_not_echoed() {
         let text = format!("[hooks]\nbefore_run = \"{command}\"");
         let errors = super::errors(&text, &[]);
         assert_eq!(errors.len(), 1, "{errors:?}");
-        assert!(!errors[0].contains("hunter2") && errors[0].contains("environment"), "{errors:?}");
+        assert!(!errors[0].contains("hunter2"), "{errors:?}");
+        assert!(errors[0].contains("environment"), "{errors:?}");
     }
     let hooks = plan("[hooks]\nbefore_run = \"PGPASSWORD=$P psql\"\ntimeout = \"10s\"", &[]).hooks;
     assert_eq!(hooks.before_run.as_deref(), Some("PGPASSWORD=$P psql"));
@@ -141,7 +142,8 @@ fn hook_command_with_password_is_refused_and_not_echoed() {
 #[test]
 fn plan_without_sweep_or_hooks_shows_neither() {
     let json = serde_json::to_value(plan("", &[])).unwrap();
-    assert!(json.get("sweep").is_none() && json.get("hooks").is_none());
+    assert!(json.get("sweep").is_none());
+    assert!(json.get("hooks").is_none());
     let with = plan("[sweep]\nsessions = [1]\n[hooks]\nafter_run = \"date\"", &[]);
     let json = serde_json::to_string(&with).unwrap();
     assert_eq!(serde_json::from_str::<crate::Plan>(&json).unwrap(), with);

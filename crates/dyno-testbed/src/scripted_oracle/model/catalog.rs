@@ -130,10 +130,9 @@ mod tests {
                      WHEN custid <= 500 THEN MOD(custid + 19, 20) + 1 ELSE custid END) VIRTUAL ) PCTFREE 99";
         assert_eq!(secondary_key(words), Some(SecondaryKey { loaded_rows: 500, groups: 20 }));
         let mut catalog = Catalog::default();
-        assert!(
-            catalog.create_table("DYNO_ROWS_1", words, "now")
-                && !catalog.create_table("DYNO_ROWS_1", words, "now")
-        );
-        assert!(catalog.rows("DYNO_ROWS_1").is_some() && catalog.notes_mut("DYNO_ROWS_1").is_none());
+        assert!(catalog.create_table("DYNO_ROWS_1", words, "now"));
+        assert!(!catalog.create_table("DYNO_ROWS_1", words, "now"));
+        assert!(catalog.rows("DYNO_ROWS_1").is_some());
+        assert!(catalog.notes_mut("DYNO_ROWS_1").is_none());
     }
 }

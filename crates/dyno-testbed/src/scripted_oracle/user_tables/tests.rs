@@ -79,7 +79,8 @@ fn values_of_every_type_are_stored_and_returned() {
         values[7].clone(),
     ];
     assert_eq!(read, [expected]);
-    assert!(tables.table_bytes(1, "T").is_some() && tables.table_bytes(1, "U").is_none());
+    assert!(tables.table_bytes(1, "T").is_some());
+    assert!(tables.table_bytes(1, "U").is_none());
 }
 
 #[test]

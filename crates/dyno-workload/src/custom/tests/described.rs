@@ -314,7 +314,8 @@ fn row_value_that_does_not_fit_its_column_is_found_before_load() {
     };
     assert!(of_parent("2_000").is_ok());
     let error = of_parent("3_000").expect_err("3,000 million");
-    assert!(error.contains("table.t.columns.a: row 1 of row ") && error.contains("write bigint"), "{error}");
+    assert!(error.contains("table.t.columns.a: row 1 of row "), "{error}");
+    assert!(error.contains("write bigint"), "{error}");
     assert!(
         of("[table.t]\nrows = 2_147_483_647\n[table.t.columns]\na = { type = \"integer\", expr = \"row\" }")
             .is_ok()

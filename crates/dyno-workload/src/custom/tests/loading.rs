@@ -44,7 +44,10 @@ fn bulk_load_divides_rows_and_each_run_restarts() {
     let bulk = workload.bulk().unwrap();
     let (a, b) = (&workload.tables()[0], &workload.tables()[1]);
     assert_eq!((a.is_filled_by_runs(), b.is_filled_by_runs(), b.rows()), (false, true, 25));
-    assert!(b.is_indexed_first() && !b.is_logged() && b.constraint_count() == 1 && b.index_count() == 1);
+    assert!(b.is_indexed_first());
+    assert!(!b.is_logged());
+    assert!(b.constraint_count() == 1);
+    assert!(b.index_count() == 1);
     assert_eq!(rows(&workload, 0), rows(&workload, 1), "what is like another has its rows");
     let mut actors = [0, 1].map(|session| CustomActor::new(&workload, "sqlite", 7, session).unwrap());
     for run in 0..2 {
@@ -103,6 +106,7 @@ fn faulty_load_is_reported_with_location() {
     ];
     for (text, expected) in cases {
         let message = own(text).expect_err("what is wrong");
-        assert!(message.starts_with("w/workload.toml:") && message.contains(expected), "{message}");
+        assert!(message.starts_with("w/workload.toml:"), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 }

@@ -108,7 +108,9 @@ fn run_constant_differs_from_load_constant_as_specified() {
     for seed in 0..2_000 {
         let (run, load) = constants(&workload, seed, 0);
         let apart = run.abs_diff(load);
-        assert!((65..=119).contains(&apart) && apart != 96 && apart != 112, "{run} and {load}");
+        assert!((65..=119).contains(&apart), "{run} and {load}");
+        assert!(apart != 96, "{run} and {load}");
+        assert!(apart != 112, "{run} and {load}");
         assert!((0..=255).contains(&run));
         assert_eq!(constants(&workload, seed, 7).0, run, "it is the same for all sessions");
         differences.insert(apart);
@@ -135,7 +137,8 @@ fn order_mix_deck_is_dealt_with_keying_and_think_times() {
     let mut thought = [0.0; 5];
     for (turn, pair) in classes.windows(2).enumerate() {
         let think = rests[turn] - keying_s[pair[1]];
-        assert!(think >= -1e-6 && think <= 10.0 * think_s[pair[0]] + 1e-6, "{think}");
+        assert!(think >= -1e-6, "{think}");
+        assert!(think <= 10.0 * think_s[pair[0]] + 1e-6, "{think}");
         thought[pair[0]] += think;
     }
     for class in 0..5 {

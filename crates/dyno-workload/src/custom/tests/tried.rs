@@ -17,7 +17,8 @@ fn retried_transaction_uses_the_same_values() {
     let first = acted(&mut actor, &[]);
     assert!(actor.retry());
     assert_eq!(acted(&mut actor, &[]), first);
-    assert!(actor.retry() && !actor.retry());
+    assert!(actor.retry());
+    assert!(!actor.retry());
     actor.draw();
     assert_ne!(acted(&mut actor, &[]), first);
     assert!(actor.retry());
@@ -53,12 +54,14 @@ steps = [
         last = Some(RequestCompletion { rows, commit_began_ns: None });
     }
     let failed = actor.failed(ErrorClass::Retryable);
-    assert!(failed.is_open && failed.may_again, "{failed:?}");
+    assert!(failed.is_open, "{failed:?}");
+    assert!(failed.may_again, "{failed:?}");
     assert_eq!(actor.outcome().effect.commits, 2);
     assert!(actor.retry());
     did.truncate(5);
     did.extend(acted(&mut actor, &[8, 1, 9, 1]));
     assert_eq!(did, all);
     assert_eq!(actor.outcome(), whole.outcome());
-    assert!(actor.retry() && !actor.retry());
+    assert!(actor.retry());
+    assert!(!actor.retry());
 }
