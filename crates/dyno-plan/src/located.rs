@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 pub use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown_key};
 use crate::lines::SourceLines;
 use crate::similar::closest;
 
@@ -26,11 +26,11 @@ impl<'a> LocatedToml<'a> {
     ///
     /// # Errors
     /// The text is not TOML.
-    pub fn parse(name: &'a str, text: &'a str, hint: &'a str) -> Result<Self, PlanError> {
+    pub fn parse(name: &'a str, text: &'a str, hint: &'a str) -> Result<Self, PlanErrors> {
         let lines = SourceLines::new(name, text);
         match DeTable::parse(text) {
             Ok(table) => Ok(Self { lines, table, hint }),
-            Err(error) => Err(syntax_error(&lines, &error, hint)),
+            Err(error) => Err(syntax_error(&lines, &error, hint).into()),
         }
     }
 
@@ -43,8 +43,8 @@ impl<'a> LocatedToml<'a> {
     ///
     /// # Errors
     /// A key is unknown or missing, or a value has the wrong type.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, PlanError> {
-        T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.misread(&error))
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, PlanErrors> {
+        T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.misread(&error).into())
     }
 
     /// The byte where the entry at `path` begins: keys, and positions in lists from 0. If an entry does not exist, the

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dyno_plan::{Engines, LocatedToml, PlanError, PlanErrors, PlanFile, TargetUrl};
+use dyno_plan::{Engines, LocatedToml, PlanErrors, PlanFile, TargetUrl};
 use serde::Deserialize;
 
 use crate::listed_host::ListedHost;
@@ -52,17 +52,17 @@ impl ServeTargetList {
     /// The file cannot be read, is not such a list, or contains a URL that plans do not accept.
     pub fn read(path: &Path, engines: Engines) -> Result<Self, PlanErrors> {
         let file = PlanFile::open_input(path, "list of targets", HINT)?;
-        Ok(Self::of_text(&file.name, &file.text, engines)?)
+        Self::of_text(&file.name, &file.text, engines)
     }
 
-    fn of_text(name: &str, text: &str, engines: Engines) -> Result<Self, PlanError> {
+    fn of_text(name: &str, text: &str, engines: Engines) -> Result<Self, PlanErrors> {
         let toml = LocatedToml::parse(name, text, HINT)?;
         let file: File = toml.read()?;
         let named = file.targets.keys().map(|name| ("targets", name));
         for (section, name) in named.chain(file.hosts.keys().map(|name| ("hosts", name))) {
             if !is_plain_name(name) {
                 let rule = "a name of a target or host is 1 to 60 letters, digits, `_`, `-` and `.`";
-                return Err(toml.error(&[section, name], rule, ""));
+                return Err(toml.error(&[section, name], rule, "").into());
             }
         }
         for (name, host) in &file.hosts {
@@ -79,7 +79,9 @@ impl ServeTargetList {
             })?;
             if target.password_env.is_some() && target.password_file.is_some() {
                 let problem = "password_env and password_file exclude each other";
-                return Err(toml.error(&["targets", name, "password_env"], problem, "keep one of them"));
+                return Err(toml
+                    .error(&["targets", name, "password_env"], problem, "keep one of them")
+                    .into());
             }
         }
         Ok(Self { named: file.targets, hosts: file.hosts })
@@ -140,7 +142,7 @@ impl NamedTarget {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<ServeTargetList, PlanError> {
+    fn read(text: &str) -> Result<ServeTargetList, PlanErrors> {
         ServeTargetList::of_text("targets.toml", text, crate::state::fixture::ENGINES)
     }
 

@@ -219,7 +219,7 @@ const AUTH_HINT: &str = "write lines such as token = \"…\", user = \"…\", pa
 
 fn read_auth(path: &Path) -> Result<Auth, PlanErrors> {
     let file = PlanFile::open_input(path, "file of --nats-auth", AUTH_HINT)?;
-    Ok(LocatedToml::parse(&file.name, &file.text, AUTH_HINT)?.read()?)
+    LocatedToml::parse(&file.name, &file.text, AUTH_HINT)?.read()
 }
 
 #[cfg(test)]

@@ -55,13 +55,17 @@ impl fmt::Display for WorkloadError {
 
 impl std::error::Error for WorkloadError {}
 
-impl From<PlanError> for WorkloadError {
-    fn from(error: PlanError) -> Self {
-        let (file, place) = match error.origin {
-            Origin::File { name, line, column } => (name, line.zip(column)),
-            _ => (String::new(), None),
-        };
-        Self { place, ..Self::whole(file, error.problem, error.hint) }
+impl From<PlanErrors> for WorkloadError {
+    fn from(errors: PlanErrors) -> Self {
+        let mut all = errors.errors.into_iter().map(|error| {
+            let (file, place) = match error.origin {
+                Origin::File { name, line, column } => (name, line.zip(column)),
+                _ => (String::new(), None),
+            };
+            Self { place, ..Self::whole(file, error.problem, error.hint) }
+        });
+        let first = all.next().unwrap_or_else(|| Self::whole("", "", ""));
+        Self { others: all.collect(), ..first }
     }
 }
 
