@@ -28,13 +28,13 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The progress line of a load by phase.
-pub(crate) struct LoadLine<'a> {
+pub(crate) struct LoadProgressLine<'a> {
     talk: &'a Console,
     bar: ProgressBar,
     phase: Mutex<Option<(String, Instant)>>,
 }
 
-impl<'a> LoadLine<'a> {
+impl<'a> LoadProgressLine<'a> {
     pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.enable_steady_tick(REDRAW);

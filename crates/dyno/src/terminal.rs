@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::console::Console;
 use crate::monitoring::TelemetrySinks;
-use crate::progress::{LoadLine, RunLine};
+use crate::progress::{LoadProgressLine, RunLine};
 use crate::screen::Screen;
 use crate::{event_messages, prompt, signals};
 
@@ -33,7 +33,7 @@ pub(crate) struct Terminal<'a> {
     progress: Mutex<RunProgress>,
     began: Instant,
     run: Mutex<Option<RunLine<'a>>>,
-    load: Mutex<Option<LoadLine<'a>>>,
+    load: Mutex<Option<LoadProgressLine<'a>>>,
     /// The table that grows with each run.
     table: Mutex<Option<RunningTable>>,
     /// The command with a full screen, until it is shown; and the screen.
@@ -147,13 +147,13 @@ impl<'a> Terminal<'a> {
         let mut load = self.load.lock();
         match event {
             LoadEvent::Phase(name, rows) => {
-                load.get_or_insert_with(|| LoadLine::new(self.talk)).phase(name, *rows);
+                load.get_or_insert_with(|| LoadProgressLine::new(self.talk)).phase(name, *rows);
             }
             LoadEvent::Advance(..) => {
                 let progress = self.progress.lock();
                 load.iter().for_each(|load| load.show_rows(progress.rows.unwrap_or(0), progress.bytes));
             }
-            LoadEvent::Over => load.take().iter().for_each(LoadLine::finish),
+            LoadEvent::Over => load.take().iter().for_each(LoadProgressLine::finish),
             other => event_messages::load(other, self.talk),
         }
     }

@@ -105,12 +105,12 @@ impl RunFigures {
 
 /// Common unit for all times of a table: its name, and microseconds in it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TimeUnit {
+pub(super) struct TableTimeUnit {
     name: &'static str,
     us: f64,
 }
 
-impl TimeUnit {
+impl TableTimeUnit {
     /// Chooses the unit so that the median is readable and the largest value has at most seven characters.
     pub(super) fn of<'f>(figures: impl IntoIterator<Item = &'f RunFigures>) -> Self {
         let largest =
@@ -137,7 +137,7 @@ pub(super) enum FigureFormat {
 }
 
 impl FigureFormat {
-    pub(super) fn unit(self, time: TimeUnit) -> &'static str {
+    pub(super) fn unit(self, time: TableTimeUnit) -> &'static str {
         match self {
             Self::Wide(unit) | Self::Narrow(unit) => unit,
             Self::Percent => "%",
@@ -146,7 +146,7 @@ impl FigureFormat {
         }
     }
 
-    fn cell(self, value: Option<f64>, time: TimeUnit) -> GridCell {
+    fn cell(self, value: Option<f64>, time: TableTimeUnit) -> GridCell {
         match self {
             Self::Wide(_) => GridCell::within(value, FIGURE_MAX),
             Self::Narrow(_) => GridCell::within(value, SMALL_FIGURE_MAX),
@@ -158,7 +158,7 @@ impl FigureFormat {
 }
 
 /// A figure of a run, with the mark if it includes activity of others.
-pub(super) fn figure_cell(row: &ResultRow, column: &ResultColumn, time: TimeUnit) -> GridCell {
+pub(super) fn figure_cell(row: &ResultRow, column: &ResultColumn, time: TableTimeUnit) -> GridCell {
     let &(metric, .., format) = column;
     let value = row.figures.as_ref().and_then(|figures| figures.get(metric));
     format.cell(value, time).marked(row.marked.contains_key(metric))

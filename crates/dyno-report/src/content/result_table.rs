@@ -4,8 +4,8 @@ use dyno_analyze::attribution::{MARK, MetricAttributions, legend};
 use dyno_record::Status;
 
 use super::result::{
-    Block, CARD_LEFT, CARD_RIGHT, CARD_SCANS, CARD_SLEPT, CPU, IO, LOAD, ResultColumn, ResultRow, TimeUnit,
-    card_columns, count, figure_cell,
+    Block, CARD_LEFT, CARD_RIGHT, CARD_SCANS, CARD_SLEPT, CPU, IO, LOAD, ResultColumn, ResultRow,
+    TableTimeUnit, card_columns, count, figure_cell,
 };
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
@@ -22,7 +22,7 @@ const REASON_LINES_MAX: usize = 3;
 fn table_of(
     rows: &[(Option<usize>, &ResultRow)],
     blocks: &[Block],
-    unit: TimeUnit,
+    unit: TableTimeUnit,
     with_status: bool,
 ) -> Grid {
     let shown: Vec<&ResultColumn> = blocks.iter().copied().flatten().collect();
@@ -69,7 +69,7 @@ fn reasons(all: &[String]) -> Vec<String> {
 /// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a
 /// table below. Several runs are numbered in order: the same load may occur twice.
 pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
-    let unit = TimeUnit::of(rows.iter().filter_map(|row| row.figures.as_ref()));
+    let unit = TableTimeUnit::of(rows.iter().filter_map(|row| row.figures.as_ref()));
     let number = |i: usize| (rows.len() > 1).then_some(i + 1);
     let rows: Vec<_> = rows.iter().enumerate().map(|(i, row)| (number(i), row)).collect();
     let with_result: Vec<_> = rows.iter().copied().filter(|(_, row)| row.figures.is_some()).collect();
@@ -138,7 +138,7 @@ type Entry = (&'static str, GridCell, &'static str);
 
 /// Figures of the card, also for `show`, which includes those of invalid runs.
 pub(crate) fn figure_card(row: &ResultRow, style: &Style) -> String {
-    let unit = TimeUnit::of(&row.figures);
+    let unit = TableTimeUnit::of(&row.figures);
     let knows = |metric: &str| row.figures.as_ref().is_some_and(|figures| figures.get(metric).is_some());
     let entry =
         |column: &ResultColumn| -> Entry { (column.2, figure_cell(row, column, unit), column.3.unit(unit)) };

@@ -123,7 +123,7 @@ impl JobCommand {
             }
             Self::Watch { time, interval } => {
                 let interval = interval.iter().map(|interval| format!("--interval={interval}"));
-                std::iter::once(format!("--for={}", time.text)).chain(interval).collect()
+                std::iter::once(format!("--time={}", time.text)).chain(interval).collect()
             }
             Self::Calibrate { quick, parts } => {
                 let quick = quick.then(|| "--quick".to_owned());

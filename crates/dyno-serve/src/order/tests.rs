@@ -76,7 +76,7 @@ fn every_kind_of_job_has_its_command() {
         (json!({ "kind": "check", "workload": "tpcb" }), &["check --set=workload.folder=@tpcb"], None),
         (
             json!({ "kind": "watch", "watch_for": "5m", "set": { "observe.interval": "2s" } }),
-            &["watch --for=5m --interval=2s --tag=t"],
+            &["watch --time=5m --interval=2s --tag=t"],
             None,
         ),
         (
