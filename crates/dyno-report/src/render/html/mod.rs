@@ -11,6 +11,7 @@ mod page;
 mod page_frame;
 mod pages;
 mod platform;
+mod prose;
 mod run_details;
 mod sheets;
 mod suite;

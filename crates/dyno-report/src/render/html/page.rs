@@ -19,6 +19,7 @@ use crate::model::request::ReportRequest;
 use crate::text::{capital, clean};
 
 use super::charts::charts;
+use super::prose::prose;
 use super::{HOLE, PageFrame, grid, page_frame, platform, run_details, sheets, suite, summary};
 
 /// Sections after the answer: anchor and title.
@@ -70,7 +71,7 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
             section id="answer" class=(tone(report, answer.has_result)) {
                 p class="line" { (clean(&answer.line)) }
                 @if report.has_answers() { (answer_block(report)) }
-                @for line in &answer.more { p { (clean(line)) } }
+                @for line in &answer.more { p { (prose(line)) } }
             }
             nav aria-label="sections" {
                 @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
@@ -150,7 +151,7 @@ fn answer_block(report: &Report<'_>) -> Markup {
         } @else {
             (grid::table(&answer::answer_short(answers), "answers"))
         }
-        @for line in answer::remaining_lines(answers, answers.curves.len() == 1) { p { (clean(&line)) } }
+        @for line in answer::remaining_lines(answers, answers.curves.len() == 1) { p { (prose(&line)) } }
     }
 }
 
@@ -171,7 +172,7 @@ fn conclusions(report: &Report<'_>) -> Markup {
             h3 { (clean(&conclusion::title(conclusion))) }
             // The tables of a suite have their own section.
             @let is_suite = matches!(conclusion.figures, ConclusionFigures::Suite(_));
-            ul { @for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) { li { (clean(&sentence)) } } }
+            ul { @for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) { li { (prose(&sentence)) } } }
             @if let Some(grid) = conclusion::grid(conclusion).filter(|_| !is_suite) { (grid::table(&grid, conclusion.kind())) }
         }
     }

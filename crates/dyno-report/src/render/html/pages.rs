@@ -5,6 +5,7 @@ use maud::{PreEscaped, html};
 use crate::model::document::{PageSection, ReportDocument, Sheets};
 use crate::text::clean;
 
+use super::prose::prose;
 use super::sheets;
 use super::{PageFrame, charts, grid, page_frame};
 
@@ -41,7 +42,7 @@ fn render_page(
             @for section in sections {
                 section {
                     h2 { (clean(&section.title)) }
-                    @for line in &section.lines { p { (clean(line)) } }
+                    @for line in &section.lines { p { (prose(line)) } }
                     (charts::charts(&section.charts))
                     @for plot in &section.plots {
                         figure class="wide" {

@@ -12,6 +12,7 @@ use crate::model::table::{Grid, GridCell};
 use crate::text::clean;
 
 use super::grid::table;
+use super::prose::prose;
 
 /// Maximum rows of a table, and reasons, that fit on two pages.
 pub(crate) const ROWS_MAX: usize = 12;
@@ -25,11 +26,11 @@ pub(super) fn sheets(sheets: &Sheets) -> Markup {
             p class="line" { (clean(&sheets.line)) }
             @if let Some(tone) = sheets.tone { p class={"state " (tone_class(tone))} { (tone.word()) } }
             @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answer summary")) }
-            @for line in &sheets.lines { p { (clean(line)) } }
+            @for line in &sheets.lines { p { (prose(line)) } }
             @if let Some(picture) = &sheets.picture { (picture_figure(picture)) }
             @for part in &sheets.parts {
                 h2 { (part.title) }
-                @for line in &part.lines { p { (clean(line)) } }
+                @for line in &part.lines { p { (prose(line)) } }
                 @for grid in &part.grids { (table(&first_rows(grid), &part.title.to_lowercase())) }
             }
             h2 { "Not measured" }
