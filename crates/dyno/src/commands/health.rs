@@ -68,10 +68,15 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
 /// Says that the expectations are those of another product; `None` where both are alike, or one is unknown.
 /// Another version of one product is what expectations are for.
 fn other_product(expected: Option<&str>, measured: Option<&str>) -> Option<String> {
-    let product = |database: &'_ str| database.rsplit_once(' ').map_or(database, |(name, _)| name).to_owned();
     let (expected, measured) = expected.zip(measured)?;
     (product(expected) != product(measured))
         .then(|| format!("the expectations are of {expected}, and the suite measured {measured}"))
+}
+
+/// The product without its version: `Oracle Database` of `Oracle Database 19.21`.
+fn product(database: &str) -> Vec<&str> {
+    let is_name = |word: &&str| !word.starts_with(|first: char| first.is_ascii_digit());
+    database.split_whitespace().take_while(is_name).collect()
 }
 
 fn init(
@@ -132,7 +137,13 @@ mod tests {
     fn expectations_of_another_product_are_a_reservation() {
         let why = other_product(Some("MariaDB 10.11.6"), Some("PostgreSQL 15.3")).unwrap();
         assert_eq!(why, "the expectations are of MariaDB 10.11.6, and the suite measured PostgreSQL 15.3");
-        assert_eq!(other_product(Some("PostgreSQL 15.3"), Some("PostgreSQL 18.1")), None);
+        for (expected, measured) in [
+            ("PostgreSQL 15.3", "PostgreSQL 18.1"),
+            ("PostgreSQL 15.18 (Debian 15.18-0+deb12u1)", "PostgreSQL 18.4 (Debian 18.4-1)"),
+            ("Oracle Database 19.21", "Oracle Database 23.9"),
+        ] {
+            assert_eq!(other_product(Some(expected), Some(measured)), None, "{expected}");
+        }
         assert_eq!(other_product(None, Some("PostgreSQL 18.1")), None);
     }
 
