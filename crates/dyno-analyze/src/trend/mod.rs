@@ -171,11 +171,13 @@ fn sorted_marks(records: &[&RunRecord]) -> Vec<MetricAttributions> {
     records.iter().map(|record| marked_metrics(record)).collect()
 }
 
-/// What differs between the run at `at` and the one before it. Defaults of the product follow from its
-/// version, which is named.
+/// What differs between the run at `at` and the one before it. Where the version differs, defaults that
+/// differ follow from it.
 fn differed(runs: &[&RunRecord], at: usize) -> Vec<ConfigDifference> {
     let mut differed = differ(&runs[at - 1..at], &runs[at..=at]);
-    differed.retain(|difference| difference.area != Area::DefaultSetting);
+    if differed.iter().any(|difference| difference.area == Area::Database) {
+        differed.retain(|difference| difference.area != Area::DefaultSetting);
+    }
     differed
 }
 
@@ -352,6 +354,7 @@ mod tests {
     #[test]
     fn trend_change_names_what_changed_with_it() {
         let mut records = history(&STEP);
+        let identity_before = records[0].targets[0].identity.clone();
         for record in &mut records[6..] {
             record.targets[0].identity.version = "18.9".into();
             for name in ["a_setting", "b_setting", "c_setting"] {
@@ -366,6 +369,14 @@ mod tests {
         let expected = "→ 18.9, a_setting – → on, b_setting – → on, and 1 more";
         assert!(words.contains("with it changed version ") && words.ends_with(expected), "{words}");
         assert_eq!(trend.changes[0].differed.len(), 4, "{:?}", trend.changes[0].differed);
+        // A default that changed without the version is no consequence of it.
+        for record in &mut records[6..] {
+            record.targets[0].identity = identity_before.clone();
+            record.targets[0].identity.settings.insert("chosen_by_server".into(), "2".into());
+        }
+        let records: Vec<&RunRecord> = records.iter().collect();
+        let words = &super::trend(&records, "ops_per_s", &ChangePointOptions::default()).words()[0];
+        assert!(words.ends_with("; with it changed chosen_by_server – → 2"), "{words}");
     }
 
     #[test]
