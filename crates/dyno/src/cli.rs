@@ -1,8 +1,9 @@
-//! The command line: common options and one variant for each command.
+//! The command line: one variant for each command, with its help.
 
 mod awr;
 mod calibrate;
 mod capacity;
+mod common;
 #[cfg_attr(not(feature = "fleet"), path = "cli/no_fleet.rs")]
 mod fleet;
 mod groups;
@@ -11,6 +12,8 @@ mod import;
 mod levels;
 mod measuring;
 mod notation;
+mod prepare;
+mod program;
 mod proofs;
 mod results;
 #[cfg(feature = "serve")]
@@ -22,17 +25,12 @@ mod verdicts;
 mod watch;
 mod workload;
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
-use dyno_plan::{EngineSpec, READY};
-use dyno_workload::custom::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
-
-use crate::engines::{NAMES, named};
+use clap::{Parser, Subcommand};
 
 pub(crate) use awr::{AwrArgs, AwrCommand, AwrReadArgs, Compat, Diff, Format, TimelineArgs};
 pub(crate) use calibrate::Calibrate;
 pub(crate) use capacity::CapacityArgs;
+pub(crate) use common::{CommonArgs, DEFAULT_PLAN};
 pub(crate) use fleet::{AgentAccessArgs, DriverHostArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use fleet::{AgentArgs, Collect, GROUP, Meeting, NATS};
@@ -42,6 +40,8 @@ pub(crate) use import::{
     OldImportCommand,
 };
 pub(crate) use measuring::{AbArgs, RunArgs, SearchArgs, SoakArgs, SweepArgs};
+pub(crate) use prepare::{Check, Drop, Init, LoadArgs};
+pub(crate) use program::{Completions, Man};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, List, ReportArgs, ShowArgs, TrendArgs};
 #[cfg(feature = "serve")]
@@ -77,77 +77,6 @@ Exit codes:
   0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
   3 the target or the host failed    4 a study continues after a restart of the machine
   130 interrupted; what was measured is stored";
-
-/// The plan file if none is named.
-pub(crate) const DEFAULT_PLAN: &str = "dyno.toml";
-
-/// Options that all commands share.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct CommonArgs {
-    /// Plan file with the settings of the test.
-    #[arg(long, global = true, value_name = "FILE", default_value = DEFAULT_PLAN, env = "DYNO_PLAN")]
-    pub(crate) plan: PathBuf,
-    /// Database URL, instead of the plan's target.url; without a password. Repeat it for several targets at
-    /// once.
-    #[arg(long, global = true, value_name = "URL")]
-    pub(crate) target: Vec<String>,
-    /// Sets a key of the plan and overrides the file; can be repeated.
-    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// The file that stores all runs [default: in the user's data directory].
-    #[arg(long, global = true, value_name = "FILE", env = "DYNO_REPOSITORY")]
-    pub(crate) repository: Option<PathBuf>,
-    /// Run the plan's own commands (its hooks) without asking, and remember this consent.
-    #[arg(long, global = true)]
-    pub(crate) allow_hooks: bool,
-    /// Run a workload that changes data not created by Dyno, without asking, and remember this consent.
-    #[arg(long, global = true)]
-    pub(crate) allow_writes: bool,
-    /// Serve measurements as OpenMetrics while the command runs, at an address such as 127.0.0.1:9750, or
-    /// :9750 for this machine only.
-    #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Watching")]
-    pub(crate) metrics: Option<String>,
-    /// File whose first line is the token that a scraper of --metrics must send; alternatively
-    /// DYNO_METRICS_TOKEN holds the token.
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        requires = "metrics",
-        help_heading = "Watching",
-        hide_short_help = true
-    )]
-    pub(crate) metrics_token_file: Option<PathBuf>,
-    /// Serve --metrics beyond this machine without a token, to anyone who can reach the address.
-    #[arg(long, global = true, requires = "metrics", help_heading = "Watching", hide_short_help = true)]
-    pub(crate) metrics_open: bool,
-    /// Mark each run's window in the Grafana at this address; DYNO_GRAFANA_TOKEN holds a service account
-    /// token.
-    #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
-    pub(crate) annotate: Option<String>,
-    /// Send durations and a trace of each run to the OpenTelemetry collector at this address over HTTP.
-    #[cfg(feature = "otlp")]
-    #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
-    pub(crate) otlp: Option<String>,
-    /// Append events to FILE, one JSON object per line, for another program to read (as `dyno serve` does). A
-    /// named pipe that you own also works while a program reads it. Links such as /dev/stdout are refused,
-    /// and so are files of other users in a shared folder.
-    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
-    pub(crate) events: Option<PathBuf>,
-    /// Write JSON to stdout; messages stay on stderr.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Show lines of progress instead of the full screen.
-    #[arg(long, global = true)]
-    pub(crate) plain: bool,
-    /// Show no messages except errors.
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Show more messages about each step.
-    #[arg(long, short, global = true)]
-    pub(crate) verbose: bool,
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
@@ -492,81 +421,4 @@ pub(crate) enum CliCommand {
         after_long_help = "Examples:\n  dyno man | man -l -\n  dyno man --dir /usr/local/share/man/man1"
     )]
     Man(Man),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Init {
-    /// The engine of the plan [default: that of --target, else sqlite].
-    #[arg(long, value_name = NAMES.as_str(), value_parser = named)]
-    pub(crate) engine: Option<&'static EngineSpec>,
-    /// Write the plan of a published experiment instead of a default plan.
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
-    pub(crate) ready: Option<String>,
-    /// Write a folder with SQL instead of a plan: `shop` is a commented example, the others are ready to run.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "ready"], value_parser = clap::builder::PossibleValuesParser::new(EXAMPLES_OF_WORKLOADS.map(|example| example.name)))]
-    pub(crate) workload: Option<String>,
-    /// Folder that --workload writes [default: its name].
-    #[arg(value_name = "DIR", requires = "workload")]
-    pub(crate) dir: Option<PathBuf>,
-    /// Write every key with its meaning, not only the most used ones.
-    #[arg(long, conflicts_with_all = ["ready", "workload"])]
-    pub(crate) full: bool,
-    /// List the plans of --ready and the workloads of --workload with their subjects.
-    #[arg(long, conflicts_with_all = ["ready", "workload", "full", "engine"])]
-    pub(crate) list: bool,
-    /// Overwrite an existing plan or workload.
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// Load a small separate schema, run every operation, compare the results with the expected ones, and
-    /// drop it. Needs a target without Dyno data.
-    #[arg(long)]
-    pub(crate) deep: bool,
-    /// Run the ten-step acceptance test of the engine on this server: privileges, load, types, exact counts,
-    /// plans, errors, locks. Each step is proved, not proved, wrong or not applicable. It loads and drops a
-    /// small separate schema, and needs a target without Dyno data. Exit code 1: a step is wrong or not
-    /// proved.
-    #[arg(long, conflicts_with = "deep")]
-    pub(crate) accept: bool,
-    /// Write the findings of --accept to FILE as JSON, without names of hosts, users, databases and files, so
-    /// that it can be attached to a report.
-    #[arg(long, value_name = "FILE", requires = "accept")]
-    pub(crate) record: Option<PathBuf>,
-    /// Print the statements that an administrator runs to grant the URL's user its privileges; connect to
-    /// nothing.
-    #[arg(long, conflicts_with_all = ["deep", "accept"])]
-    pub(crate) grants: bool,
-    #[command(flatten)]
-    pub(crate) met: AgentAccessArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LoadArgs {
-    /// First drop existing data that is damaged or has another shape.
-    #[arg(long)]
-    pub(crate) replace: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Drop {
-    /// Do not ask for confirmation before removing.
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Completions {
-    /// Shell for which completions are written.
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Man {
-    /// Write one page per command into this directory.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
 }

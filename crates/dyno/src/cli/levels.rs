@@ -18,21 +18,24 @@ const SINGLE: [&str; 5] = ["plan", "repository", "metrics", "annotate", "events"
 impl Cli {
     /// Reads the program's arguments; on an error, reports it and exits.
     pub(crate) fn read() -> Self {
-        parse(std::env::args_os()).unwrap_or_else(|error| refuse(error))
+        parse(at_every_level(Cli::command()), std::env::args_os()).unwrap_or_else(|error| refuse(&error))
     }
 }
 
-fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = groups::grouped(at_every_level(Cli::command()));
+fn parse(mut command: Command, args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     command.try_get_matches_from_mut(args).and_then(|matches| read(&mut command, &matches))
 }
 
-/// Reports a usage error and exits. An argument may be a file name chosen by someone else, and errors repeat
-/// it, so they show the arguments with control characters escaped.
-fn refuse(error: clap::Error) -> ! {
+/// Shows help or reports a usage error, and exits. Only then are the commands grouped, which takes time. An
+/// argument may be a file name chosen by someone else, and errors repeat it, so they show the arguments with
+/// control characters escaped.
+fn refuse(error: &clap::Error) -> ! {
+    let grouped = groups::grouped(at_every_level(Cli::command()));
     let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    let shown = parse(args.map(|arg| OsString::from(dyno_report::text::talk(&arg))));
-    shown.err().filter(clap::Error::use_stderr).unwrap_or(error).exit()
+    let shown = parse(grouped, args.map(|arg| OsString::from(dyno_report::text::talk(&arg))));
+    // Escaping may turn an invalid argument into another kind of error.
+    let shown = shown.err().filter(|shown| shown.use_stderr() == error.use_stderr());
+    shown.as_ref().unwrap_or(error).exit()
 }
 
 fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {

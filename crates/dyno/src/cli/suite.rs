@@ -28,7 +28,7 @@ pub(crate) struct SuiteArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Only show the tests that would run, and the number and duration of their runs.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "runs")]
     pub(crate) dry_run: bool,
     /// First drop other data of Dyno that conflicts with the tests.
     #[arg(long)]
