@@ -178,8 +178,58 @@ fn pages_are_accessible_with_low_vision_and_keyboard_only() {
     });
     browser.press("Space");
     assert_eq!(browser.run("document.activeElement.checked"), true);
+    next_run_replaces_last_one(&web, &mut browser);
     assert_eq!(web.post(&format!("/api/v1/jobs/{running}/stop"), &json!({})).status, 200);
     web.wait_for_job(&running, "stopped");
+}
+
+/// The live page of a sweep with waits: at the next run, figures, charts and table are those of that run. A
+/// queued job has the page without events of its own; the test sends them.
+fn next_run_replaces_last_one(web: &WebServer, browser: &mut Browser) {
+    let set = json!({ "data.scale": "300 blocks", "run.time": "1s" });
+    let queued = web.start_job(&json!({ "target": "target", "set": set }));
+    browser.navigate(&format!("http://{}/jobs/{queued}", web.address));
+    browser.wait_until_true(&format!("location.pathname === '/jobs/{queued}' && window.uPlot"));
+    // Without timers nothing counts as news that reloads the page; it draws by an interval.
+    browser.run(
+        "window.EventSource = class { constructor() { window.source = this; } addEventListener() {} close() {} }; \
+         window.setTimeout = () => 0; \
+         document.getElementById('charts').replaceChildren(); \
+         document.getElementById('intervals').open = true; \
+         document.body.insertAdjacentHTML('beforeend', '<b data-live=\"rate\"></b>'); \
+         const script = document.createElement('script'); script.src = '/assets/live.js'; document.body.append(script);",
+    );
+    browser.wait_until_true("window.source?.onmessage");
+    let send = |browser: &mut Browser, events: &[serde_json::Value]| {
+        for event in events {
+            browser.run(&format!("window.source.onmessage({{ data: {:?} }})", event.to_string()));
+        }
+    };
+    let begin = |number: u32| {
+        [
+            json!({ "event": "next", "step": { "number": number }, "of": 2 }),
+            json!({ "event": "phase", "phase": "warm-up", "seconds": 0 }),
+        ]
+    };
+    let interval =
+        |at_s: u32| json!({ "event": "interval", "at_s": at_s, "seconds": 1, "ops": 500, "metrics": {} });
+    let waits = |at_s: u32| {
+        json!({ "event": "complete", "at_s": at_s, "heat": [[10, 5]], "looks": 1, "found": [],
+            "samples": 10 * (at_s + 1), "waits": [["CPU", 1.0], ["IO", 0.5]] })
+    };
+    let drawn =
+        |intervals: usize| format!("document.querySelectorAll('#intervals tbody tr').length === {intervals}");
+    send(browser, &begin(1));
+    send(browser, &[interval(0), interval(1), waits(0), waits(1)]);
+    browser.wait_until_true(&drawn(2));
+    let has_waits = "[...document.querySelectorAll('#charts h3')].some((head) => head.textContent === 'Sessions by wait event')";
+    assert_eq!(browser.run(has_waits), true);
+    send(browser, &begin(2));
+    assert_eq!(browser.run("document.querySelector('[data-live=rate]').textContent"), "–");
+    send(browser, &[interval(0)]);
+    // The table comes last: an error in a chart would leave that of the first run.
+    browser.wait_until_true(&drawn(1));
+    assert_eq!(web.post(&format!("/api/v1/jobs/{queued}/stop"), &json!({})).status, 200);
 }
 
 /// Fills in the form, and presses `button`.
