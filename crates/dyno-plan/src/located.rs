@@ -212,8 +212,6 @@ fn one_line(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
     use serde::Deserialize;
 
     use super::*;

@@ -2,8 +2,7 @@
 //!
 //! `cargo run --release -p dyno-workload --example transactions [TRANSACTIONS]`
 
-// Printing is what this program is for.
-#![allow(clippy::print_stdout)]
+#![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -8,6 +8,7 @@ mod counters;
 mod load;
 mod ops;
 mod preflight;
+mod settings;
 mod statements;
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use dyno_workload::blocks::PreparedBlockStatements;
 use super::ops::receive_all;
 use super::{blocks, load_target, on_each_server, on_each_server_with, spec, target_at};
 
-fn setup(statements: Vec<Statement>) -> SessionSetup {
+pub(super) fn setup(statements: Vec<Statement>) -> SessionSetup {
     setup_by(StatementProtocol::Prepared, statements)
 }
 
@@ -530,45 +530,5 @@ fn holder_of_a_row_lock_is_named() {
         while let Some(stuck) = target.stuck().unwrap() {
             assert!(std::time::Instant::now() < deadline, "{stuck:?}");
         }
-    });
-}
-
-/// A loader has the settings of a session, except for its patience and those that give values one meaning.
-#[test]
-fn loader_has_settings_of_session() {
-    const OF_MARIADB: &str =
-        "SELECT VARIABLE_NAME AS name, SESSION_VALUE AS value FROM information_schema.SYSTEM_VARIABLES";
-    const OF_MYSQL: &str =
-        "SELECT VARIABLE_NAME AS name, VARIABLE_VALUE AS value FROM performance_schema.session_variables";
-    // These differ between any two sessions.
-    const COMPARE: &str =
-        "SELECT GROUP_CONCAT(LOWER(s.name) ORDER BY 1) FROM of_session s JOIN of_loader l USING (name)
-        WHERE NOT (s.value <=> l.value) AND s.name NOT IN
-        ('gtid_executed', 'pseudo_thread_id', 'rand_seed1', 'rand_seed2', 'statement_id', 'timestamp')";
-    const WANTED: &str = "innodb_lock_wait_timeout,net_read_timeout,net_write_timeout,sql_mode,time_zone";
-    on_each_server(|server| {
-        let target = target_at(&server.url());
-        let (variables, wanted) = match server.is_mariadb() {
-            true => (OF_MARIADB, WANTED.to_owned()),
-            false => (
-                OF_MYSQL,
-                format!("information_schema_stats_expiry,{WANTED}").replace("sql", "resultset_metadata,sql"),
-            ),
-        };
-        let keep = |table: &str| format!("CREATE TABLE {table} AS {variables}");
-        let setup = setup(vec![Statement::write("keep", keep("of_session"), &[])]);
-        let mut session = target.session(&setup).unwrap();
-        session.execute(StatementId(0), &[]).unwrap();
-        session.close();
-        let (mut loader, _) = target.bulk_load().unwrap().filler().unwrap();
-        loader.execute(&keep("of_loader")).unwrap();
-        loader.close();
-        let mut differences = Vec::new();
-        let mut keep_rows = |rows| {
-            differences = rows;
-            Ok(())
-        };
-        target.script(&[COMPARE], &mut keep_rows).unwrap();
-        assert_eq!(differences[0].get(0), Some(wanted.as_str()));
     });
 }

@@ -147,7 +147,10 @@ fn show(wanted: &HistoryQuery, trend: &Trend, plans: &[(String, String)]) -> Str
         ..PageSection::default()
     };
     let title = format!("History of {}", label(&trend.measure));
-    let about = format!("{} runs of one plan and target", number::count(trend.points.len() as u64));
+    let about = match trend.points.len() {
+        1 => "one run of this plan and target".to_owned(),
+        runs => format!("{} runs of one plan and target", number::count(runs as u64)),
+    };
     pages_in(Some(&frame::around("/history", &actions)), &title, &about, &[section])
 }
 
