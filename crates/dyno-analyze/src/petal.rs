@@ -1,13 +1,13 @@
 //! Petals: latency plotted against throughput as sessions rise.
 //!
 //! Each ramp moves to the right while more sessions add throughput, and up as sessions wait for
-//! each other. It bends back where something saturates and more sessions reduce throughput. There
-//! is one petal for each update share, block size or other setting that differs.
+//! each other. Beyond its highest throughput more sessions reduce it. There is one petal for each update
+//! share, block size or other setting that differs.
 
 use crate::number::{self, percent, time_us};
 use crate::points::{Measure, MeasuredPoint, Points, phrase};
 
-/// Decrease of throughput below which there is no bend, %: repeats of one run differ as much.
+/// Decrease of throughput below which there is no fall, %: repeats of one run differ as much.
 pub const BEND_LEAST_PCT: f64 = 2.0;
 
 /// Cache hit ratio above which reads from storage do not measure the load, %.
@@ -22,7 +22,7 @@ pub struct PetalPoint {
     pub latency_us: f64,
 }
 
-/// Where a petal bends back.
+/// The fall of a petal beyond its highest throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PetalBend {
     /// Index of the point with the highest throughput.
@@ -38,7 +38,7 @@ pub struct Petal {
     pub name: String,
     /// Its points by rising load.
     pub points: Vec<PetalPoint>,
-    /// Where it bends back; `None` if it does not.
+    /// Its fall beyond the highest throughput; `None` if it does not fall.
     pub turn: Option<PetalBend>,
 }
 
@@ -194,6 +194,11 @@ fn turn(points: &[PetalPoint], spread_pct: &[f64]) -> Option<PetalBend> {
 }
 
 impl Petal {
+    /// The highest throughput of its points; 0 without points.
+    fn highest(&self) -> f64 {
+        self.points.iter().map(|point| point.throughput).fold(0.0, f64::max)
+    }
+
     /// The petal in one sentence; `measures` are those it was made of.
     pub fn sentence(&self, measures: PetalMeasures) -> String {
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
@@ -210,7 +215,12 @@ impl Petal {
                 let top = at(&self.points[turn.place]);
                 format!("{head}peaks at {top}, then falls by {} % (retrograde)", percent(turn.fell_pct))
             }
-            (None, Some(last)) => format!("{head}shows no peak: the last point is {}", at(last)),
+            (None, Some(last)) if last.throughput >= self.highest() => {
+                format!("{head}rises to the last load: {}", at(last))
+            }
+            (None, Some(last)) => {
+                format!("{head}no fall beyond the spread of its repeats: the last load is {}", at(last))
+            }
             (None, None) => format!("{head}no points"),
         }
     }
@@ -262,7 +272,7 @@ mod tests {
         );
         assert_eq!(
             petals[1].sentence(measures),
-            "update_pct 20 %: shows no peak: the last point is 90,000 physical reads/s at 1.40 ms with 16 sessions"
+            "update_pct 20 %: rises to the last load: 90,000 physical reads/s at 1.40 ms with 16 sessions"
         );
     }
 

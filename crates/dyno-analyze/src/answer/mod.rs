@@ -94,7 +94,7 @@ pub fn answer(
     let loads = curve.loads(measure, "service_mean_us");
     // A curve along the rate of an open loop has the same number of sessions at each point.
     let rises = loads.windows(2).all(|pair| pair[0].sessions < pair[1].sessions);
-    let bend = by_kneedle(&loads).ok().filter(|_| rises);
+    let bend = by_kneedle(&loads).ok();
     let limit = best.limited()?;
     let mut doubts = AuditWarnings::default();
     curve.points.iter().for_each(|point| doubts.merge(&point.doubts));
@@ -213,6 +213,7 @@ impl CurveSummary {
     pub fn no_bend(&self) -> &'static str {
         match self.points {
             0 | 1 => "unknown: only one load was measured",
+            2 => "unknown: two loads are too few",
             _ => "none found in the measured range",
         }
     }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::part::{CPU, CapacityComponent};
 use crate::conclusion::suite::TEST;
-use crate::knee::{SENSITIVITY, kneedle};
+use crate::knee::knee_index;
+use crate::load::LoadPoint;
 use crate::number::percent;
 use crate::points::{Measure, MeasuredPoint, Points, SESSIONS, points};
 
@@ -142,10 +143,11 @@ fn of_curve(
     let is_all = part.metric == CPU && most >= BUSY_PCT;
     let rose = dyno_plan::sweep::saturated_at(&values).is_some();
     let is_most = is_all || rose && (is_key || is_end);
-    let sessions: Vec<f64> = clean_values.iter().map(|(point, _)| f64::from(point.sessions)).collect();
     let work: Vec<f64> = clean_values.iter().filter_map(|(point, _)| point.get("ops_per_s")).collect();
     let work = if work.len() == values.len() { &work } else { &values };
-    let knee = kneedle(&sessions, work, SENSITIVITY).filter(|_| is_most && rose);
+    let loads = clean_values.iter().zip(work);
+    let loads = loads.map(|((point, _), work)| LoadPoint::new(f64::from(point.sessions), *work));
+    let knee = knee_index(&loads.collect::<Vec<_>>()).ok().filter(|_| is_most && rose);
     let ceiling = Ceiling {
         most: most * factor,
         unit,

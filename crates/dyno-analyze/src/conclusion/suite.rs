@@ -13,10 +13,10 @@ use dyno_record::{RawTest, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, ConclusionFigures};
-use crate::knee::SENSITIVITY;
-use crate::knee::kneedle;
+use crate::knee::knee_index;
 use crate::limit::Limit;
 use crate::limited::Bottleneck;
+use crate::load::LoadPoint;
 use crate::next::after_suite;
 use crate::number;
 use crate::points::{Better, Measure, MeasuredPoint, Points, points};
@@ -265,9 +265,9 @@ fn at(page: &SuiteTestInfo, point: &MeasuredPoint) -> Option<SuiteRampPoint> {
 
 /// Where more sessions begin to add less than they do on average.
 fn knee(keyed: &[(&MeasuredPoint, SuiteRampPoint)]) -> Option<SuiteRampPoint> {
-    let sessions: Vec<f64> = keyed.iter().map(|(_, at)| f64::from(at.sessions)).collect();
-    let values: Vec<f64> = keyed.iter().map(|(_, at)| at.value).collect();
-    kneedle(&sessions, &values, SENSITIVITY).map(|place| keyed[place].1)
+    let loads: Vec<LoadPoint> =
+        keyed.iter().map(|(_, at)| LoadPoint::new(f64::from(at.sessions), at.value)).collect();
+    knee_index(&loads).ok().map(|place| keyed[place].1)
 }
 
 fn is_saturated(keyed: &[(&MeasuredPoint, SuiteRampPoint)]) -> bool {

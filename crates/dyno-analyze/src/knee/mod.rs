@@ -70,19 +70,33 @@ pub fn knee(loads: &[LoadPoint], fit: &Result<Scalability, FitError>, limit_us: 
 /// does not rise has only noise, and Kneedle would find a knee in that.
 const ALL_AT_ONCE: f64 = 0.95;
 
-/// The knee by Kneedle of `loads`, sorted by sessions.
+/// The knee of `loads`, sorted by sessions: [`knee_index`] as a point.
 pub fn by_kneedle(loads: &[LoadPoint]) -> KneeResult {
-    if let [first, _, _, ..] = loads {
-        let highest = loads.iter().map(|load| load.throughput).fold(0.0, f64::max);
-        if first.throughput >= highest * ALL_AT_ONCE && highest > 0.0 {
-            return Ok(measured(first));
-        }
+    knee_index(loads).map(|place| measured(&loads[place]))
+}
+
+/// The index of the knee in `loads`, by the one rule of all summaries, charts and tables: Kneedle on throughput
+/// over rising sessions, never beyond the highest throughput.
+///
+/// # Errors
+/// Why there is no knee.
+pub fn knee_index(loads: &[LoadPoint]) -> Result<usize, String> {
+    // Along the rate of an open loop, each point has the same number of sessions.
+    if loads.windows(2).any(|pair| pair[0].sessions >= pair[1].sessions) {
+        return Err("the number of sessions does not rise: no knee".into());
     }
     let sessions: Vec<f64> = loads.iter().map(|load| load.sessions).collect();
     let throughput: Vec<f64> = loads.iter().map(|load| load.throughput).collect();
+    let highest = highest(&throughput);
+    if let [first, _, _, ..] = loads
+        && first.throughput >= throughput[highest] * ALL_AT_ONCE
+        && throughput[highest] > 0.0
+    {
+        return Ok(0);
+    }
     match kneedle(&sessions, &throughput, SENSITIVITY) {
         // Beyond the highest throughput, more sessions reduce it: the knee lies before that.
-        Some(place) => Ok(measured(&loads[place.min(highest(&throughput))])),
+        Some(place) => Ok(place.min(highest)),
         None if loads.len() < 3 => Err(format!("{} points are too few for a knee", loads.len())),
         None => Err("throughput rises evenly: no knee in the measured range".into()),
     }
