@@ -1,5 +1,7 @@
 //! The model of a chart, independent of how it is drawn.
 
+use dyno_analyze::attribution::MARK;
+
 use super::quantity::Quantity;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +36,9 @@ pub struct ChartAxis {
     /// The largest value that the axis always includes, such as 100 %.
     pub reaches: Option<f64>,
 }
+
+/// Ratio of the largest to the smallest value above which an axis is logarithmic.
+const WIDE: f64 = 30.0;
 
 /// How values map to positions on an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +128,8 @@ pub struct ChartMark {
 pub enum MarkAt {
     /// A ring around a point.
     Point(f64, f64),
+    /// A wider, dashed ring around the knee of a curve.
+    Knee(f64, f64),
     X(f64),
     Y(f64),
 }
@@ -149,6 +156,15 @@ impl ChartAxis {
         Self { scale: ScaleKind::Ordinal(categories), ..Self::linear(label, Quantity::Plain("")) }
     }
 
+    /// A logarithmic axis if values of `series` differ so much that the low ones would lie on a linear axis.
+    #[must_use]
+    pub(crate) fn log_if_wide(self, series: &[ChartSeries]) -> Self {
+        let values = series.iter().flat_map(|s| &s.points).map(|point| point.y).filter(|&y| y > 0.0);
+        let (least, most) =
+            values.fold((f64::INFINITY, 0.0f64), |(least, most), y| (least.min(y), most.max(y)));
+        if least > 0.0 && most / least > WIDE { Self { scale: ScaleKind::Log, ..self } } else { self }
+    }
+
     /// Makes the axis always include `value`.
     #[must_use]
     pub fn reaching(mut self, value: f64) -> Self {
@@ -165,6 +181,16 @@ impl ChartAxis {
         self
     }
 
+    /// The parts of a line along this axis: on an ordinal axis it breaks where the group of categories
+    /// changes, because two settings of different groups have nothing between them.
+    pub(crate) fn unbroken<'p>(&self, points: &'p [ChartPoint]) -> impl Iterator<Item = &'p [ChartPoint]> {
+        let group = |point: &ChartPoint| match &self.scale {
+            ScaleKind::Ordinal(categories) => categories.get(point.x as usize).map(|own| own.group.clone()),
+            _ => None,
+        };
+        points.chunk_by(move |a, b| group(a) == group(b))
+    }
+
     /// Sets ticks with their own texts.
     #[must_use]
     pub fn named(self, ticks: Vec<(f64, String)>) -> Self {
@@ -176,6 +202,15 @@ impl Chart {
     /// Whether nothing can be drawn.
     pub fn is_empty(&self) -> bool {
         self.series.iter().all(|series| series.points.is_empty())
+    }
+
+    /// How to read it, for a page that has the legend of the mark once: the mark instead of its own legend,
+    /// which stands last in [`about`](Self::about).
+    pub(crate) fn caption(&self) -> String {
+        match self.about.split_once(MARK) {
+            Some((words, _)) => format!("{}{MARK}", words.trim_end()),
+            None => self.about.clone(),
+        }
     }
 
     /// The points of stacked series as (series, x, from, to), each on top of earlier series at its `x`.
@@ -239,5 +274,15 @@ mod tests {
         let ends = |i: usize| stacked[i].1.iter().map(|part| (part.from, part.to)).collect::<Vec<_>>();
         assert_eq!(ends(0), [(0.0, 1.0), (0.0, 2.0)]);
         assert_eq!(ends(1), [(2.0, 7.0), (0.0, 7.0)]);
+    }
+
+    #[test]
+    fn line_breaks_where_the_group_of_categories_changes() {
+        let category = |(group, label): (&str, &str)| Category { label: label.into(), group: group.into() };
+        let categories = [("0", "1"), ("0", "4"), ("20", "1"), ("20", "4")].map(category);
+        let points: Vec<ChartPoint> = (0..4).map(|x| ChartPoint::at(f64::from(x), 1.0)).collect();
+        let parts = |axis: &ChartAxis| axis.unbroken(&points).map(<[_]>::len).collect::<Vec<_>>();
+        assert_eq!(parts(&ChartAxis::ordinal("", categories.into())), [2, 2]);
+        assert_eq!(parts(&ChartAxis::linear("", Quantity::Seconds)), [4]);
     }
 }

@@ -91,8 +91,10 @@ pub fn text_chart(chart: &Chart, glyphs: Glyphs, style: &Style) -> String {
     let mut canvas = Canvas::new(columns, ROWS);
     let spot = |canvas: &Canvas, p: &ChartPoint| Some(canvas.spot(x.share(p.x)?, y.share(p.y)?));
     for series in &drawn {
-        let spots: Vec<_> = series.points.iter().filter_map(|p| spot(&canvas, p)).collect();
-        spots.windows(2).for_each(|pair| canvas.segment(pair[0], pair[1]));
+        for part in chart.x.unbroken(&series.points) {
+            let spots: Vec<_> = part.iter().filter_map(|p| spot(&canvas, p)).collect();
+            spots.windows(2).for_each(|pair| canvas.segment(pair[0], pair[1]));
+        }
     }
     for series in drawn.iter().filter(|s| s.kind == SeriesKind::Line && s.points.len() <= columns / 2) {
         for at in series.points.iter().filter_map(|p| spot(&canvas, p)).collect::<Vec<_>>() {

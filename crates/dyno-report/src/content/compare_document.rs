@@ -126,9 +126,11 @@ fn shown(value: Option<f64>, unit: Unit, marked: bool) -> GridCell {
 /// One measure of all variants over their points; whiskers are the minimum and maximum of repeats.
 fn chart(measure: &str, comparisons: &[&RunComparison]) -> Option<Chart> {
     let first = comparisons.first().filter(|first| first.points.len() > 1)?;
-    let category = |point: &dyno_analyze::compare::PointComparison| Category {
-        label: point.at.join(", "),
-        group: String::new(),
+    // The last axis varies within a group, so a line does not join points of different outer settings.
+    let category = |point: &dyno_analyze::compare::PointComparison| {
+        let settings = first.axes.iter().zip(&point.at).take(point.at.len().saturating_sub(1));
+        let group: Vec<String> = settings.map(|(axis, at)| format!("{} {at}", axis_name(axis))).collect();
+        Category { label: point.at.last().cloned().unwrap_or_default(), group: group.join(", ") }
     };
     let place = |at: &[String]| first.points.iter().position(|point| point.at == at);
     let variant_series = |comparison: &RunComparison, is_a: bool, name: &str, style: usize| {

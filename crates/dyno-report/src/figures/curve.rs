@@ -1,11 +1,12 @@
-//! Helpers for charts of curves, and percentiles along the curve with the highest throughput.
+//! Helpers for charts of curves, and service times along the load.
 
+use dyno_analyze::knee::knee_index;
 use dyno_analyze::number::{self, figure, time_us};
 use dyno_analyze::points::{MeasuredCurve, MeasuredPoint as Measured, Points, SESSIONS};
 
-use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
+use crate::chart::{Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind};
 
-use super::{anchor, best, curve_axis, curve_words, place_of, range, typical};
+use super::{OPS, anchor, curve_axis, curve_words, place_of, range, typical};
 
 /// Name of a curve in a legend; empty for a single curve.
 pub(super) fn name(curve: &MeasuredCurve<'_>) -> String {
@@ -76,23 +77,60 @@ pub(super) fn along_curves(points: &Points, path: &str, measure: &str) -> Vec<Ch
     series.filter(|series| !series.points.is_empty()).collect()
 }
 
-/// Percentiles of service time along the curve with the highest throughput.
-pub(super) fn percentiles(points: &Points) -> Option<Chart> {
+/// A ring at the knee of each curve over sessions, by the rule of the summary; `place` says where a point is.
+pub(super) fn knee_marks(
+    points: &Points,
+    path: &str,
+    place: impl Fn(&Measured) -> Option<(f64, f64)>,
+) -> Vec<ChartMark> {
+    let curves = if path == SESSIONS { points.curves(path) } else { Vec::new() };
+    let mark = |curve: &MeasuredCurve<'_>| {
+        let loads = curve.loads(OPS, "service_mean_us");
+        let knee = loads.get(knee_index(&loads).ok()?)?.sessions;
+        let point = curve.points.iter().find(|point| f64::from(point.sessions) == knee)?;
+        let (x, y) = place(point)?;
+        Some(ChartMark { name: format!("knee: {}", setting(point, curve)), at: MarkAt::Knee(x, y) })
+    };
+    // Rings on many curves would hide the points.
+    if curves.len() > KNEES_MAX { Vec::new() } else { curves.iter().filter_map(mark).collect() }
+}
+
+/// Maximum curves whose knees are marked.
+const KNEES_MAX: usize = 4;
+
+/// Service time along the load: the 99th percentile of each curve, or all percentiles of a single one.
+pub(super) fn service_times(points: &Points) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
-    let top = best(points)?;
-    let curves = points.curves(&path);
-    let curve = curves.iter().find(|curve| curve.points.iter().any(|p| std::ptr::eq(*p, top)))?;
-    let figures = [
-        ("service_p50_us", "p50"),
-        ("service_p95_us", "p95"),
-        ("service_p99_us", "p99"),
-        ("service_p999_us", "p99.9"),
-    ];
+    if points.curves(&path).len() < 2 {
+        return percentiles(points, &path, x);
+    }
+    let series = along_curves(points, &path, P99);
+    let y = ChartAxis::linear("service time, p99", Quantity::Micros).log_if_wide(&series);
+    Some(Chart {
+        id: "p99".into(),
+        title: format!("Service time p99 by {}", x.label),
+        about: "99th percentile of service time as load rises; repeats are merged as histograms.".into(),
+        x,
+        y,
+        series,
+        marks: vec![],
+    })
+}
+
+/// The measure of the 99th percentile.
+const P99: &str = "service_p99_us";
+
+/// Percentiles of service time along a single curve.
+fn percentiles(points: &Points, path: &str, x: ChartAxis) -> Option<Chart> {
+    let curves = points.curves(path);
+    let curve = curves.first()?;
+    let figures =
+        [("service_p50_us", "p50"), ("service_p95_us", "p95"), (P99, "p99"), ("service_p999_us", "p99.9")];
     let series = figures.iter().enumerate().map(|(style, (measure, name))| {
         let point = |p: &&Measured| {
             let estimate = p.estimates.get(*measure)?;
             let hover = format!("{}: {name} {}", setting(p, curve), time_us(estimate.value));
-            let at = ChartPoint::at(place_of(points, p, &path)?, estimate.value);
+            let at = ChartPoint::at(place_of(points, p, path)?, estimate.value);
             Some(ChartPoint { range: range(estimate), hover, link: anchor(&typical(p).id), ..at })
         };
         ChartSeries {
@@ -102,16 +140,10 @@ pub(super) fn percentiles(points: &Points) -> Option<Chart> {
             points: curve.points.iter().filter_map(point).collect(),
         }
     });
-    let curve_label = curve_words(curve);
-    let title = if curve_label.is_empty() {
-        "Latency percentiles".to_owned()
-    } else {
-        format!("Latency percentiles, {curve_label}")
-    };
     Some(Chart {
         id: "percentiles".into(),
-        title,
-        about: "Percentiles of service time as load rises, along the curve with the highest throughput; repeats are merged as histograms.".into(),
+        title: "Latency percentiles".into(),
+        about: "Percentiles of service time as load rises; repeats are merged as histograms.".into(),
         x,
         y: ChartAxis::log("service time", Quantity::Micros),
         series: series.filter(|series| !series.points.is_empty()).collect(),

@@ -75,7 +75,7 @@ pub fn of_points(points: &Points, ramps: &[RampCurve<'_>]) -> Vec<Chart> {
     };
     charts.extend(scans.as_ref().map(throughput::of_scans));
     charts.extend(petal::reads(points));
-    charts.extend([curve::percentiles(points), cpu::of_points(points), waits::of_points(points)]);
+    charts.extend([curve::service_times(points), cpu::of_points(points), waits::of_points(points)]);
     charts.into_iter().flatten().filter(|chart| !chart.is_empty()).collect()
 }
 
@@ -227,5 +227,61 @@ mod tests {
             of_run(&without).iter().all(|chart| chart.id != "waits-over-time"),
             "what was not sampled is not drawn"
         );
+    }
+
+    /// Runs of each number of sessions for each share of updates, with their throughput.
+    fn grid(updates: &[u32]) -> Vec<RunRecord> {
+        let rates = [(1, 1_000.0), (2, 1_900.0), (4, 2_400.0), (8, 2_450.0)];
+        let run = |updates: u32, (sessions, rate): (u32, f64)| {
+            let mut record = fixture::at_point((updates, sessions));
+            let value = rate - f64::from(updates);
+            let rate = dyno_record::Metric::Value { value, unit: dyno_record::Unit::PerSecond };
+            record.metrics.insert(OPS.into(), rate);
+            record
+        };
+        updates.iter().flat_map(|updates| rates.map(|rate| run(*updates, rate))).collect()
+    }
+
+    #[test]
+    fn p99_has_one_chart_with_a_line_per_curve() {
+        for (updates, id, lines) in [(&[0][..], "percentiles", 4), (&[0, 20], "p99", 2)] {
+            let points = dyno_analyze::points(&grid(updates));
+            let charts = of_points(&points, &ramps(&points));
+            let has_p99 = |chart: &&Chart| {
+                chart.y.label.contains("p99") || chart.series.iter().any(|series| series.name == "p99")
+            };
+            let of_p99: Vec<&Chart> = charts.iter().filter(has_p99).collect();
+            assert_eq!(of_p99.iter().map(|chart| chart.id.as_str()).collect::<Vec<_>>(), [id]);
+            assert_eq!(of_p99[0].series.len(), lines);
+            for series in charts.iter().filter(|chart| chart.id != "petal").flat_map(|chart| &chart.series) {
+                assert!(series.points.is_sorted_by(|a, b| a.x < b.x), "a line goes back: {series:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn charts_mark_the_knee_of_the_summary() {
+        let points = dyno_analyze::points(&grid(&[0, 20]));
+        let answers = dyno_analyze::CurveSummaries::of(&points);
+        let knees = answers.curves.iter().map(|curve| curve.bend.as_ref().unwrap());
+        let knees: Vec<(f64, f64)> = knees.map(|knee| (f64::from(knee.sessions), knee.value)).collect();
+        let charts = of_points(&points, &ramps(&points));
+        for id in ["throughput", "petal"] {
+            let chart = charts.iter().find(|chart| chart.id == id).unwrap();
+            let marks = chart.marks.iter().filter(|mark| mark.name.starts_with("knee: "));
+            let marked: Vec<(f64, f64)> = marks
+                .map(|mark| match mark.at {
+                    crate::chart::MarkAt::Knee(x, y) => (x, y),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            match id {
+                "throughput" => assert_eq!(marked, knees),
+                _ => assert_eq!(
+                    marked.iter().map(|at| at.0).collect::<Vec<_>>(),
+                    knees.iter().map(|at| at.1).collect::<Vec<_>>()
+                ),
+            }
+        }
     }
 }

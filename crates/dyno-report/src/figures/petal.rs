@@ -1,4 +1,4 @@
-//! Petals: latency over throughput, in order of load. A curve that turns back has reached a limit.
+//! Petals: latency over throughput, in order of load.
 
 use dyno_analyze::petal::{PetalMeasures, PetalSource, iops, megabytes, page_cache_words};
 use dyno_analyze::points::{Measure, MeasuredPoint as Measured, Points};
@@ -7,18 +7,20 @@ use dyno_record::Unit;
 use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use crate::text::capital;
 
-use super::curve::{axis_along, hover, name};
-use super::{anchor, foreign_share_legend, place_of, range, typical};
+use super::curve::{axis_along, hover, knee_marks, name};
+use super::{OPS, anchor, foreign_share_legend, place_of, range, typical};
 
-/// Service time over operations per second.
+/// Mean service time over operations per second: the mean is what sessions and throughput determine, and p99
+/// has its own chart.
 pub(super) fn operations(points: &Points) -> Option<Chart> {
-    // Imported figures often have a mean but no percentiles.
-    let (time, label) = match points.points.iter().any(|point| point.get("service_p99_us").is_some()) {
-        true => ("service_p99_us", "service time, p99"),
-        false => ("service_mean_us", "service time, mean"),
+    let has = |measure: &str| points.points.iter().any(|point| point.get(measure).is_some());
+    // A few imported figures have percentiles only.
+    let (time, label) = match has("service_mean_us") || !has("service_p99_us") {
+        true => ("service_mean_us", "service time, mean"),
+        false => ("service_p99_us", "service time, p99"),
     };
     let operations = ChartAxis::linear("operations", Quantity::Plain("/s"));
-    petal(points, "petal", "Service time by throughput", "ops_per_s", operations, time, label)
+    petal(points, "petal", "Service time by throughput", OPS, operations, time, label)
 }
 
 /// Read latency over reads and over bytes, if storage is involved.
@@ -82,22 +84,18 @@ fn petal(
         }
     });
     let series: Vec<ChartSeries> = series.filter(|series| !series.points.is_empty()).collect();
-    let times = series.iter().flat_map(|s| &s.points).map(|p| p.y).filter(|&y| y > 0.0);
-    let (least, most) = times.fold((f64::INFINITY, 0.0f64), |(least, most), y| (least.min(y), most.max(y)));
-    // With a ratio above thirty, the lower curves would lie on the axis.
-    let wide = least > 0.0 && most / least > 30.0;
-    let y = if wide {
-        ChartAxis::log(time_label, Quantity::Micros)
-    } else {
-        ChartAxis::linear(time_label, Quantity::Micros)
+    let y = ChartAxis::linear(time_label, Quantity::Micros).log_if_wide(&series);
+    let marks = match rate {
+        OPS => knee_marks(points, &path, |point| Some((point.get(rate)?, point.get(time)?))),
+        _ => Vec::new(),
     };
     (!series.is_empty()).then(|| Chart {
         id: id.into(),
         title: title.into(),
-        about: "Throughput grows to the right, latency upward; the numbers are the load in order. A curve that rises steeply or turns back has reached a limit.".into(),
+        about: "Throughput grows to the right, latency upward; the numbers are the load in order. Beyond the knee, more load adds latency instead of throughput.".into(),
         x,
         y,
         series,
-        marks: vec![],
+        marks,
     })
 }

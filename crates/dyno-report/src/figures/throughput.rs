@@ -5,18 +5,21 @@ use dyno_analyze::points::{Points, SESSIONS};
 
 use crate::chart::{Chart, ChartAxis, ChartMark, MarkAt, Quantity};
 
-use super::curve::{along_curves, axis_along};
+use super::curve::{along_curves, axis_along, knee_marks};
 use super::ramp::fit_series;
 use super::{OPS, RampCurve, best, place_of};
 
 pub(super) fn throughput(points: &Points, ramps: &[RampCurve<'_>]) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
     let mut marks = Vec::new();
-    if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get("ops_per_s")?))) {
+    if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get(OPS)?))) {
+        let limit = top.limited().map_or_else(String::new, |limit| format!(", limit: {}", limit.short()));
+        let sessions = number::sessions(f64::from(top.sessions));
+        let name = format!("highest: {}/s with {sessions}{limit}", figure(rate));
         let place = place_of(points, top, &path);
-        let name = format!("most: {}/s at {}", figure(rate), number::sessions(f64::from(top.sessions)));
         marks.extend(place.map(|x| ChartMark { name, at: MarkAt::Point(x, rate) }));
     }
+    marks.extend(knee_marks(points, &path, |point| Some((place_of(points, point, &path)?, point.get(OPS)?))));
     let axis_label = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
     let mut series = along_curves(points, &path, OPS);
     if path == SESSIONS {

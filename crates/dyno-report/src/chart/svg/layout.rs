@@ -24,13 +24,16 @@ pub(super) const SAMPLE: f64 = 28.0;
 /// Maximum rows of the legend; the last row states how many names are left out.
 const LEGEND_ROWS_MAX: usize = 8;
 
+/// Attributes of the ring around a knee.
+pub(super) const KNEE_DASH: &str = " stroke-dasharray=\"4 3\"";
+
 /// The sample before a name in the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum LegendSymbol {
     /// A series by index, with its line, marker or color.
     Series(usize, SeriesKind),
-    /// A mark on a point.
-    Ring,
+    /// A mark on a point, with the attributes of its dash.
+    Ring(&'static str),
     Across,
     None,
 }
@@ -158,8 +161,11 @@ fn legend(chart: &Chart, above: f64) -> (Vec<LegendEntry>, f64) {
         names.extend(series.into_iter().map(named));
     }
     names.extend(chart.marks.iter().map(|mark| {
-        let sample =
-            if matches!(mark.at, MarkAt::Point(..)) { LegendSymbol::Ring } else { LegendSymbol::Across };
+        let sample = match mark.at {
+            MarkAt::Point(..) => LegendSymbol::Ring(""),
+            MarkAt::Knee(..) => LegendSymbol::Ring(KNEE_DASH),
+            MarkAt::X(_) | MarkAt::Y(_) => LegendSymbol::Across,
+        };
         (mark.name.clone(), sample, None)
     }));
     let (mut entries, mut x, mut row) = (Vec::new(), 4.0, 0);

@@ -35,9 +35,9 @@ fn sample(out: &mut String, entry: &LegendEntry) {
     let across = format!("M{} {}h22", num(x), num(y));
     match entry.sample {
         LegendSymbol::None => {}
-        LegendSymbol::Ring => {
-            let _ =
-                write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"6\"/>", num(x + 11.0), num(y));
+        LegendSymbol::Ring(dash) => {
+            let (x, y) = (num(x + 11.0), num(y));
+            let _ = write!(out, "<circle class=\"ring\" cx=\"{x}\" cy=\"{y}\" r=\"6\"{dash}/>");
         }
         LegendSymbol::Across => {
             let _ = write!(out, "<path class=\"mk\" d=\"{across}\"/>");

@@ -99,7 +99,7 @@ impl SvgDrawing {
             escape(name),
             num(WIDTH),
             num(self.height),
-            escape(&chart.about),
+            escape(&if interactive { chart.caption() } else { chart.about.clone() }),
             self.body
         )
     }
@@ -121,13 +121,14 @@ pub(super) fn draw(chart: &Chart, links: bool) -> SvgDrawing {
     );
     axes::draw(&mut body, chart, &layout);
     let clip = format!("clip-{}", crate::markup::slug(&chart.id));
+    let edge = series::RING + 2.0;
     let _ = write!(
         body,
         "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
-        num(layout.left - 6.0),
-        num(layout.top - 6.0),
-        num(layout.right - layout.left + 12.0),
-        num(layout.bottom - layout.top + 12.0)
+        num(layout.left - edge),
+        num(layout.top - edge),
+        num(layout.right - layout.left + 2.0 * edge),
+        num(layout.bottom - layout.top + 2.0 * edge)
     );
     let _ = write!(body, "<g class=\"plot\" clip-path=\"url(#{clip})\">");
     series::draw(&mut body, chart, &layout, links);

@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
-use crate::chart::model::{Chart, ChartPoint, ChartSeries, MarkAt, SeriesKind, Stacked};
+use crate::chart::model::{Chart, ChartAxis, ChartPoint, ChartSeries, MarkAt, SeriesKind, Stacked};
 use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
-use super::layout::ChartLayout;
+use super::layout::{ChartLayout, KNEE_DASH};
 use super::num;
 
 /// A series with more points than this has no marker on each, because markers would hide the line.
 const MARKERS_MAX: usize = 80;
+
+/// Radius of the ring around a marked point, and of the one around a knee.
+const POINT_RING: f64 = 9.0;
+pub(super) const RING: f64 = 12.0;
 
 /// The points that get a marker: all, or in a long series the last one and those at powers of two, if they
 /// have a label.
@@ -37,18 +41,16 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &ChartLayout, links:
             SeriesKind::Tile => group(out, chart, index, |out, series| tiles(out, series, layout)),
             SeriesKind::Bar => group(out, chart, index, |out, series| bars(out, series, layout)),
             SeriesKind::Fit => group(out, chart, index, |out, series| fit(out, series, layout)),
-            SeriesKind::Line => group(out, chart, index, |out, series| line(out, series, layout, links)),
+            SeriesKind::Line => {
+                group(out, chart, index, |out, series| line(out, series, &chart.x, layout, links));
+            }
             SeriesKind::Dots => group(out, chart, index, |out, series| dots(out, series, layout)),
         }
     }
     for mark in &chart.marks {
         match mark.at {
-            MarkAt::Point(x, y) => {
-                if let Some((x, y)) = layout.place(x, y) {
-                    let _ =
-                        write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"9\"/>", num(x), num(y));
-                }
-            }
+            MarkAt::Point(x, y) => ring(out, layout.place(x, y), POINT_RING, ""),
+            MarkAt::Knee(x, y) => ring(out, layout.place(x, y), RING, KNEE_DASH),
             MarkAt::X(x) => {
                 if let Some(x) = layout.px(x) {
                     let _ = write!(
@@ -75,6 +77,13 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &ChartLayout, links:
     }
 }
 
+fn ring(out: &mut String, place: Option<(f64, f64)>, radius: f64, dash: &str) {
+    if let Some((x, y)) = place {
+        let (x, y) = (num(x), num(y));
+        let _ = write!(out, "<circle class=\"ring\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{dash}/>");
+    }
+}
+
 fn group(out: &mut String, chart: &Chart, index: usize, content: impl FnOnce(&mut String, &ChartSeries)) {
     let series = &chart.series[index];
     let _ = write!(out, "<g class=\"series\" data-i=\"{index}\" data-name=\"{}\">", escape(&series.name));
@@ -98,12 +107,12 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     out
 }
 
-fn line(out: &mut String, series: &ChartSeries, layout: &ChartLayout, links: bool) {
+fn line(out: &mut String, series: &ChartSeries, x: &ChartAxis, layout: &ChartLayout, links: bool) {
     let tint = colour(series.style);
     let place = |point: &ChartPoint| layout.place(point.x, point.y);
     let dashes = dash(series.style).map_or_else(String::new, |dash| format!(" stroke-dasharray=\"{dash}\""));
     if series.points.len() > 1 {
-        let d = path(series.points.iter().map(place));
+        let d: String = x.unbroken(&series.points).map(|part| path(part.iter().map(place))).collect();
         let width = if series.points.len() > MARKERS_MAX { " stroke-width=\"1.25\"" } else { "" };
         let class = if width.is_empty() { "ln" } else { "w" };
         let _ = write!(out, "<path class=\"{class} l{tint}\"{dashes} d=\"{d}\"/>");

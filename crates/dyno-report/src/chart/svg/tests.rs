@@ -127,3 +127,41 @@ fn standalone_svg_has_its_own_colors() {
     assert!(alone.contains("prefers-color-scheme:dark") && !alone.contains("var("), "{alone}");
     assert!(svg(&chart, SvgPlacement::Page).contains("data-x="));
 }
+
+/// The coordinates of an element with these attributes.
+fn attributes<const N: usize>(svg: &str, begin: &str, names: [&str; N]) -> [f64; N] {
+    let (_, rest) = svg.split_once(begin).unwrap();
+    let tag = rest.split('>').next().unwrap();
+    names.map(|name| {
+        let (_, value) = tag.split_once(&format!(" {name}=\"")).unwrap();
+        value.split('"').next().unwrap().parse().unwrap()
+    })
+}
+
+#[test]
+fn ring_at_the_edge_of_the_plot_is_not_clipped() {
+    let mut chart = chart(vec![line(0, 4)]);
+    chart.x = ChartAxis::linear("sessions", Quantity::Plain("")).reaching(4.0);
+    for (x, y) in [(4.0, 520.0), (1.0, 0.0)] {
+        chart.marks[0].at = MarkAt::Knee(x, y);
+        let svg = svg(&chart, SvgPlacement::Page);
+        let [left, top, width, height] =
+            attributes(&svg, "<clipPath id=\"clip-petal\"><rect", ["x", "y", "width", "height"]);
+        let [x, y, r] = attributes(&svg, "<circle class=\"ring\"", ["cx", "cy", "r"]);
+        assert!(x - r > left && x + r < left + width && y - r > top && y + r < top + height, "{svg}");
+    }
+}
+
+#[test]
+fn line_over_grouped_categories_has_a_gap_between_groups() {
+    let category = |(group, label): (&str, &str)| Category { label: label.into(), group: group.into() };
+    let mut chart = chart(vec![line(0, 4)]);
+    chart.series[0].points.iter_mut().for_each(|point| point.x -= 1.0);
+    chart.marks.clear();
+    let categories = [("0", "1"), ("0", "4"), ("20", "1"), ("20", "4")].map(category);
+    chart.x = ChartAxis::ordinal("update_pct, sessions", categories.into());
+    let svg = svg(&chart, SvgPlacement::Page);
+    let (_, path) = svg.split_once("<path class=\"ln l0\"").unwrap();
+    let path = path.split("/>").next().unwrap();
+    assert_eq!((path.matches('M').count(), path.matches('L').count()), (2, 2), "{path}");
+}

@@ -9,13 +9,13 @@ use crate::text::clean;
 use super::grid;
 
 /// Renders each chart with its sentence.
-pub(super) fn charts(charts: &[Chart]) -> Markup {
+pub(super) fn charts<'c>(charts: impl IntoIterator<Item = &'c Chart>) -> Markup {
     html! {
         div class="charts" {
             @for chart in charts {
                 figure id={"chart-" (crate::markup::slug(&chart.id))} {
                     (PreEscaped(svg(chart, SvgPlacement::Page)))
-                    figcaption { (clean(&chart.about)) }
+                    figcaption { (clean(&chart.caption())) }
                     @let (figures, is_cut) = table::grid(chart);
                     details class="figures" {
                         summary { "as a table" }
