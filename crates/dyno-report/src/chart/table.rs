@@ -9,12 +9,22 @@ const ROWS_MAX: usize = 120;
 
 /// The figures of a chart, and whether rows were left out to limit the length.
 pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
-    let columns: Vec<(String, Vec<(f64, GridCell)>)> =
-        chart.series.iter().flat_map(|s| of_series(chart, s)).collect();
+    rows(chart, ROWS_MAX)
+}
+
+/// All figures of a chart.
+pub(crate) fn full_grid(chart: &Chart) -> Grid {
+    rows(chart, usize::MAX).0
+}
+
+/// A fit has no column: it is no measurement, and a sentence gives its law.
+fn rows(chart: &Chart, rows_max: usize) -> (Grid, bool) {
+    let measured = chart.series.iter().filter(|series| series.kind != SeriesKind::Fit);
+    let columns: Vec<(String, Vec<(f64, GridCell)>)> = measured.flat_map(|s| of_series(chart, s)).collect();
     let mut places: Vec<f64> = columns.iter().flat_map(|(_, cells)| cells.iter().map(|(x, _)| *x)).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    let every = places.len().div_ceil(ROWS_MAX).max(1);
+    let every = places.len().div_ceil(rows_max).max(1);
     let mut heads =
         vec![GridHead::figures(if chart.x.label.is_empty() { "" } else { &chart.x.label }, unit(&chart.x))];
     heads.extend(columns.iter().map(|(name, _)| GridHead::figures(name, unit(&chart.y))));
@@ -37,7 +47,7 @@ fn of_series(chart: &Chart, series: &ChartSeries) -> Vec<(String, Vec<(f64, Grid
             match point.range.filter(|(low, high)| series.kind == SeriesKind::Line && low < high) {
                 Some((low, high)) => {
                     let [low, high] = [low, high].map(|end| self::shown(chart.y.quantity, end));
-                    format!("{} ({} – {})", shown.text, low.text, high.text).into()
+                    GridCell { text: format!("{} ({} – {})", shown.text, low.text, high.text), ..shown }
                 }
                 None => shown,
             }
@@ -134,5 +144,8 @@ mod tests {
         let many = (0..1_000).map(|x| ChartPoint::at(f64::from(x), 1.0)).collect();
         let (long, cut) = super::grid(&chart(vec![series("a", many)]));
         assert!(cut && long.rows.len() <= ROWS_MAX);
+        let fit = ChartSeries { kind: SeriesKind::Fit, ..series("fit", vec![point(1.5, 15.0)]) };
+        let with_fit = chart(vec![series("a", vec![point(1.0, 10.0)]), fit]);
+        assert_eq!((full_grid(&with_fit).heads.len(), full_grid(&with_fit).rows.len()), (2, 1));
     }
 }

@@ -13,6 +13,7 @@ mod study_csv;
 mod svg;
 mod terminal;
 mod xlsx;
+mod xlsx_chart;
 
 use std::io::{self, Write};
 

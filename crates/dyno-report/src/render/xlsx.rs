@@ -2,7 +2,8 @@
 
 use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
-use super::{ExportError, csv};
+use super::{ExportError, csv, xlsx_chart};
+use crate::chart::Chart;
 use crate::content::answer::answer_grid;
 use crate::content::ramps;
 use crate::content::report::Report;
@@ -59,7 +60,8 @@ pub(super) fn export(
         add("What dominates", limits.clone());
     }
     add("Runs", runs(report)?);
-    out.write_all(&workbook(&sheets)?)?;
+    let charts: Vec<&Chart> = report.charts.iter().collect();
+    out.write_all(&workbook_with_charts(&sheets, &charts)?)?;
     Ok(())
 }
 
@@ -86,6 +88,11 @@ fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
 /// # Errors
 /// It cannot be written.
 pub fn workbook(sheets: &[WorkbookSheet]) -> Result<Vec<u8>, ExportError> {
+    workbook_with_charts(sheets, &[])
+}
+
+/// A workbook with these tables, and then a sheet for each chart.
+fn workbook_with_charts(sheets: &[WorkbookSheet], charts: &[&Chart]) -> Result<Vec<u8>, ExportError> {
     let mut book = Workbook::new();
     let mut names: Vec<String> = Vec::new();
     for (name, grid) in sheets {
@@ -93,7 +100,15 @@ pub fn workbook(sheets: &[WorkbookSheet]) -> Result<Vec<u8>, ExportError> {
         sheet.set_name(unique_sheet_name(name, &mut names))?;
         fill(sheet, grid)?;
     }
-    if sheets.is_empty() {
+    for chart in charts {
+        let Some((title, grid)) = xlsx_chart::sheet(chart) else { continue };
+        let sheet = book.add_worksheet();
+        let name = unique_sheet_name(&title, &mut names);
+        sheet.set_name(&name)?;
+        fill(sheet, &grid)?;
+        xlsx_chart::insert(sheet, &name, &grid, chart)?;
+    }
+    if names.is_empty() {
         book.add_worksheet().write_string(0, 0, "nothing was measured")?;
     }
     Ok(book.save_to_buffer()?)
@@ -102,6 +117,7 @@ pub fn workbook(sheets: &[WorkbookSheet]) -> Result<Vec<u8>, ExportError> {
 /// A valid sheet name that no other sheet has.
 fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
     let safe: String = clean(name).replace(['[', ']', ':', '*', '?', '/', '\\', '\''], " ");
+    let safe = safe.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = |len: usize| safe.chars().take(len).collect::<String>().trim().to_owned();
     let whole = Some(cut(NAME_MAX)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned());
     let is_taken = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -188,5 +204,29 @@ mod tests {
                 .all(|name| name.chars().count() <= NAME_MAX && !name.contains(['/', ':', '*']))
         );
         assert!(sheet_names[0] != sheet_names[1] && sheet_names[4] == "results 2", "{sheet_names:?}");
+    }
+
+    #[test]
+    fn workbook_has_native_charts_of_throughput_and_p99() {
+        let points = [0, 20].into_iter().flat_map(|updates| [1, 2, 4].map(|sessions| (updates, sessions)));
+        let records: Vec<dyno_record::RunRecord> = points.map(dyno_analyze::fixture::at_point).collect();
+        let mut bytes = Vec::new();
+        export(&Report::of(&records), &ReportRequest::default(), &mut bytes).unwrap();
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+        let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+        let mut part = |name: &str| {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut archive.by_name(name).unwrap(), &mut text).unwrap();
+            text
+        };
+        let charts: Vec<String> =
+            names.iter().filter(|name| name.starts_with("xl/charts/chart")).map(|name| part(name)).collect();
+        for title in ["Throughput by sessions", "Service time p99 by sessions"] {
+            let chart = charts.iter().find(|chart| chart.contains(&format!("<a:t>{title}</a:t>")));
+            let chart = chart.unwrap_or_else(|| panic!("no chart {title} in {names:?}"));
+            assert!(chart.contains("<c:scatterChart>") && chart.matches("<c:ser>").count() == 2, "{chart}");
+            assert!(chart.contains(&format!("'{title}'!$B$2:$B$4")), "{chart}");
+        }
+        assert!(part("xl/workbook.xml").contains("Throughput by sessions"), "the figures have a sheet");
     }
 }

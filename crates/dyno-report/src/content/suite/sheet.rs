@@ -1,17 +1,23 @@
 //! A suite as sheets of a workbook: each test with full figures, and each of its steps.
 
 use dyno_analyze::conclusion::suite::{FIGURES, SuiteRampPoint, SuiteResult, SuiteTestResult};
+use dyno_analyze::points::Measure;
 
-use crate::model::table::{Grid, GridCell, GridHead};
+use crate::model::table::{Grid, GridCell, GridHead, unit_name};
 
 /// The sheets with their names.
 pub(crate) fn sheets(suite: &SuiteResult) -> Vec<(&'static str, Grid)> {
     vec![("Suite", tests(suite)), ("Suite steps", steps(suite))]
 }
 
-/// The key figure; empty for a test without one.
+/// The key figure with its unit; empty for a test without one.
 fn key(test: &SuiteTestResult, at: Option<SuiteRampPoint>) -> GridCell {
-    GridCell::full(at.filter(|_| test.unfit.is_none()).map(|at| at.value))
+    in_key_unit(test, at.filter(|_| test.unfit.is_none()).map(|at| at.value))
+}
+
+/// A value of the key figure, whose unit differs from test to test.
+fn in_key_unit(test: &SuiteTestResult, value: Option<f64>) -> GridCell {
+    GridCell::full(value).with_own_unit(&test.page.words(0.0).1)
 }
 
 fn tests(suite: &SuiteResult) -> Grid {
@@ -50,8 +56,8 @@ fn tests(suite: &SuiteResult) -> Grid {
             page.words(0.0).1.into(),
             key(test, test.most),
             GridCell::full(figure.and_then(|most| most.spread_pct)),
-            GridCell::full(range.map(|range| range.0)),
-            GridCell::full(range.map(|range| range.1)),
+            in_key_unit(test, range.map(|range| range.0)),
+            in_key_unit(test, range.map(|range| range.1)),
             sessions(figure),
             (&page.limit).into(),
             key(test, test.optimum),
@@ -70,7 +76,8 @@ fn steps(suite: &SuiteResult) -> Grid {
     let mut heads = vec![GridHead::text("test"), GridHead::text("unit of the key figure")];
     heads.extend(["sessions", "runs", "key figure"].map(|name| GridHead::figures(name, "")));
     heads.push(GridHead::figures("elapsed", "s"));
-    heads.extend(FIGURES.map(|name| GridHead::figures(name, "")));
+    let unit = |name: &str| Measure::find(name).map_or("", |measure| unit_name(measure.unit));
+    heads.extend(FIGURES.map(|name| GridHead::figures(name, unit(name))));
     let mut grid = Grid::new(heads);
     for test in &suite.tests {
         for step in &test.steps {
@@ -79,7 +86,7 @@ fn steps(suite: &SuiteResult) -> Grid {
                 test.page.words(0.0).1.into(),
                 GridCell::full(Some(step.sessions.into())),
                 GridCell::full(Some(step.runs.len() as f64)),
-                GridCell::full(step.key),
+                in_key_unit(test, step.key),
                 GridCell::full(Some(step.elapsed_s)),
             ];
             let is_marked = |name: &str| step.marked.iter().any(|marked| marked == name);
