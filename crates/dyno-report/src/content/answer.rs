@@ -209,9 +209,16 @@ fn same_measure(answers: &[CurveSummary]) -> Option<&str> {
     answers.iter().all(|answer| answer.measure == first).then_some(first)
 }
 
-/// Lines below the answers: for several curves their limits with evidence and doubtful checks; runs without
-/// a result; and what to do next.
+/// Lines below the answers, and what to do next.
 pub(crate) fn remaining_lines(answers: &CurveSummaries, alone: bool) -> Vec<String> {
+    let mut lines = evidence_lines(answers, alone);
+    lines.extend(next_lines(&answers.next));
+    lines
+}
+
+/// Lines below the answers: for several curves their limits with evidence and doubtful checks; and runs without
+/// a result.
+pub(crate) fn evidence_lines(answers: &CurveSummaries, alone: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !alone {
         lines.extend(limits(&answers.curves));
@@ -231,7 +238,6 @@ pub(crate) fn remaining_lines(answers: &CurveSummaries, alone: bool) -> Vec<Stri
         ));
     }
     lines.extend(answers.notes.iter().cloned());
-    lines.extend(next_lines(&answers.next));
     lines
 }
 
@@ -323,9 +329,9 @@ pub(crate) fn capacity_cell(answer: &CurveSummary) -> GridCell {
     GridCell::phrase(&answer.measure, answer.capacity.value).marked(answer.marked).preceded_by(least(answer))
 }
 
-/// The five words of one answer with their texts, for the head of a page.
+/// The words of one answer with their texts, for the head of a page, which has the capacity as a tile.
 pub(crate) fn pairs(answer: &CurveSummary) -> Vec<(&'static str, String)> {
-    WORDS.into_iter().zip(answer_texts(answer)).collect()
+    WORDS.into_iter().zip(answer_texts(answer)).skip(1).collect()
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ pub mod study;
 pub(crate) mod study_document;
 pub(crate) mod suite;
 pub(crate) mod sweeps;
+pub(crate) mod tiles;
 pub(crate) mod timed_events;
 pub(crate) mod trend;
 pub(crate) mod watched;

@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::chart::plot::Plot;
 
-use super::table::Grid;
+use super::table::{Grid, GridCell};
 
 /// What a page, Markdown or a workbook shows: sections under a title.
 #[derive(Debug, Clone, Default)]
@@ -59,4 +59,15 @@ pub struct SheetPart {
     pub title: &'static str,
     pub lines: Vec<String>,
     pub grids: Vec<Grid>,
+}
+
+/// One of the few figures at the head of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tile {
+    /// What it is, in a word or two.
+    pub label: &'static str,
+    /// The figure; its tone colors the tile.
+    pub value: GridCell,
+    /// What qualifies it; may be empty.
+    pub note: String,
 }

@@ -8,6 +8,6 @@ pub(crate) mod status;
 pub(crate) mod table;
 
 pub use cell::{CellNumber, GridCell, unit_name};
-pub use document::{PageSection, Picture, ReportDocument, SheetPart, Sheets};
+pub use document::{PageSection, Picture, ReportDocument, SheetPart, Sheets, Tile};
 pub use request::ReportRequest;
 pub use table::{ColumnPlace, Grid, GridHead};

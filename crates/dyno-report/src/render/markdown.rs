@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use dyno_record::{AuditCheck, CheckStatus};
+
 use super::ExportError;
 use crate::content::answer::{self, answer_grid};
-use crate::content::audit::{audit_summary, check_label};
+use crate::content::audit::{ORDER, audit_summary, check_label};
 use crate::content::by_instance::instances_grid;
 use crate::content::by_target::targets_grid;
 use crate::content::conclusion::{self, title};
@@ -29,9 +31,12 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     if report.has_answers() {
         let _ = writeln!(top, "{}", table(&answer_grid(&report.answers)));
-        for line in answer::remaining_lines(&report.answers, report.answers.curves.len() <= 1) {
+        for line in answer::evidence_lines(&report.answers, report.answers.curves.len() <= 1) {
             let _ = writeln!(top, "{}\n", text(&line));
         }
+    }
+    for line in report.next_lines() {
+        let _ = writeln!(top, "{}\n", text(&line));
     }
     for of in report.seen.reported.all() {
         let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
@@ -40,7 +45,7 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     for conclusion in &report.conclusions {
         let _ = writeln!(top, "## Result of the {}\n", text(&title(conclusion)));
-        for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) {
+        for sentence in report.further_sentences(conclusion) {
             let _ = writeln!(top, "- {}", text(&sentence));
         }
         top.push('\n');
@@ -93,7 +98,7 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
         let _ =
             write!(top, "## Imported, not audited\n\n{}\n\n{}\n", imported_metrics::EXPLAINED, table(&grid));
     }
-    for curve in &report.curves {
+    for curve in report.unconcluded_curves() {
         let _ = writeln!(
             top,
             "### Knee and scalability{}\n",
@@ -106,16 +111,7 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     }
     if let Some(record) = &report.close {
         let _ = write!(top, "## Audit of {}\n\n{}.\n\n", text(&record.id), audit_summary(&record.audit));
-        for check in &record.audit {
-            let _ = writeln!(
-                top,
-                "- {} **{}**: {}",
-                check_word(check.status),
-                text(&check_label(&check.check)),
-                text(&check.detail)
-            );
-        }
-        top.push('\n');
+        top.push_str(&findings(&record.audit));
     }
     let differences = report.seen.facts.differences(&report.points.axes);
     if !differences.is_empty() {
@@ -137,8 +133,28 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     Ok(())
 }
 
-fn check_word(status: dyno_record::CheckStatus) -> &'static str {
-    use dyno_record::CheckStatus::{Fail, Pass, Skipped, Warn};
+/// Failed checks and warnings; the others are folded, which GitHub and similar renderers show as a line.
+fn findings(audit: &[AuditCheck]) -> String {
+    let lines = |of: &[CheckStatus]| -> String {
+        let checks = of.iter().flat_map(|status| audit.iter().filter(move |check| check.status == *status));
+        let line = |check: &AuditCheck| {
+            let (label, detail) = (text(&check_label(&check.check)), text(&check.detail));
+            format!("- {} **{label}**: {detail}\n", check_word(check.status))
+        };
+        checks.map(line).collect()
+    };
+    let (grave, others) = ORDER.split_at(2);
+    let (grave, others) = (lines(grave), lines(others));
+    let separator = if grave.is_empty() { "" } else { "\n" };
+    let folded = match others.is_empty() {
+        true => String::new(),
+        false => format!("<details><summary>Passed and skipped checks</summary>\n\n{others}\n</details>\n\n"),
+    };
+    format!("{grave}{separator}{folded}")
+}
+
+fn check_word(status: CheckStatus) -> &'static str {
+    use CheckStatus::{Fail, Pass, Skipped, Warn};
     match status {
         Pass => "pass",
         Warn => "warn",

@@ -47,7 +47,11 @@ pub(super) fn of_page(page: &str) -> Vec<ReadTable<String>> {
         let row = |row: &str| if row.contains("rowgroup") { cells(row, "th") } else { cells(row, "td") };
         ReadTable { heads: cells(heads, "th"), rows: body.split("<tr").skip(1).map(row).collect() }
     };
-    between(page, "<table>", "</table>").map(table).collect()
+    page.split("<table")
+        .skip(1)
+        .filter_map(|part| part.split_once("</table>"))
+        .map(|(own, _)| table(own))
+        .collect()
 }
 
 pub(super) fn of_markdown(text: &str) -> Vec<ReadTable<String>> {

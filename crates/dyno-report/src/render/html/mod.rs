@@ -7,6 +7,7 @@
 mod charts;
 mod flame;
 mod grid;
+mod head;
 mod page;
 mod page_frame;
 mod pages;

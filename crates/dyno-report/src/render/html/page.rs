@@ -2,10 +2,11 @@
 
 use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_analyze::number;
-use dyno_record::{RecordKind, Status};
+use dyno_record::{RecordKind, RunRecord, Status};
 use maud::{Markup, PreEscaped, html};
 
-use crate::content::answer::{self, tone_class};
+use crate::chart::Chart;
+use crate::content::answer::tone_class;
 use crate::content::by_instance::instances_grid;
 use crate::content::by_target::targets_grid;
 use crate::content::conclusion;
@@ -16,25 +17,29 @@ use crate::content::reported::ReportedOverview;
 use crate::content::run_facts::LISTED_MAX;
 use crate::content::run_rows;
 use crate::model::request::ReportRequest;
+use crate::model::table::Grid;
 use crate::text::{capital, clean};
 
 use super::charts::charts;
 use super::prose::prose;
-use super::{HOLE, PageFrame, grid, page_frame, platform, run_details, sheets, suite, summary};
+use super::{HOLE, PageFrame, grid, head, page_frame, platform, run_details, sheets, suite, summary};
 
-/// Sections after the answer: anchor and title.
-const SECTIONS: [(&str, &str); 11] = [
-    ("reported", "Load profile and top timed events"),
-    ("tests", "Tests"),
-    ("conclusion", "Conclusion"),
-    ("matrix", "At a glance"),
-    ("charts", "Charts"),
-    ("results", "Results"),
-    ("closely", "Run details"),
-    ("imported", "Imported, not audited"),
-    ("audit", "Audit"),
-    ("differed", "Differences"),
-    ("platform", "Platform"),
+/// Sections after the answer in order: anchor, title, and whether they are open at first. What a result was
+/// measured on stands last.
+const SECTIONS: [(&str, &str, bool); 13] = [
+    ("reported", "Load profile and top timed events", true),
+    ("tests", "Tests", true),
+    ("conclusion", "Conclusion", true),
+    ("matrix", "At a glance", true),
+    ("charts", "Charts", true),
+    ("results", "Results", true),
+    ("audit", "Audit", true),
+    ("imported", "Imported, not audited", true),
+    ("closely", "Run details", false),
+    ("differed", "Differences", false),
+    ("runs", "Runs", false),
+    ("platform", "Platform", false),
+    ("settings", "Plan, settings and host", false),
 ];
 
 pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &ReportRequest) -> Markup {
@@ -45,80 +50,53 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
     let suite = report.suite();
     let is_watch =
         report.seen.runs == 1 && report.seen.first.as_ref().is_some_and(|run| run.kind == RecordKind::Watch);
-    let shown = |name: &str| match name {
-        "reported" => !reported.is_empty(),
-        "conclusion" => !report.conclusions.is_empty(),
-        "tests" => suite.is_some(),
-        // The tests of a suite are not points of one curve.
-        "charts" => !report.charts.is_empty() && suite.is_none(),
-        "matrix" => report.matrix.is_some(),
-        "results" => suite.is_none() && !is_watch,
-        // A watch records only activity of others, so there is nothing to audit.
-        "audit" => !is_watch,
-        "closely" => report.close.is_some() && suite.is_none(),
-        "imported" => {
-            report.shown().is_some_and(|record| !record.imported_metrics.is_empty()) && suite.is_none()
-        }
-        _ => true,
-    };
     let about = html! {
         (dates_line(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) }
     };
+    let charts_below: Vec<&Chart> = report.charts.iter().skip(1).collect();
+    let content = |name: &str| -> Option<Markup> {
+        let curves = || suite.is_none();
+        match name {
+            "reported" => (!reported.is_empty()).then(|| overview(&reported)),
+            "tests" => suite.map(suite::tests),
+            "conclusion" => conclusions(report),
+            "matrix" => report.matrix.as_ref().filter(|_| curves()).map(|tables| matrix(report, tables)),
+            // The tests of a suite are not points of one curve.
+            "charts" => (curves() && !charts_below.is_empty()).then(|| charts(charts_below.iter().copied())),
+            "results" => (curves() && !is_watch).then(|| results(report)),
+            "closely" => report.close.as_ref().filter(|_| curves()).map(|record| closely(record, report)),
+            "imported" => {
+                let record = report.shown().filter(|record| !record.imported_metrics.is_empty() && curves());
+                record.map(run_details::imported)
+            }
+            // A watch records only activity of others, so there is nothing to audit.
+            "audit" => (!is_watch).then(|| run_details::audit(report)),
+            "differed" => Some(platform::difference_block(report)),
+            "runs" => Some(runs(frame.is_none(), &hole)),
+            "platform" => Some(platform::platform(report)),
+            "settings" => platform::settings(report),
+            _ => None,
+        }
+    };
+    let sections: Vec<(&str, &str, bool, Markup)> = SECTIONS
+        .into_iter()
+        .filter_map(|(name, title, open)| {
+            // The details of a single run are its report.
+            Some((name, title, open || name == "closely" && report.seen.runs == 1, content(name)?))
+        })
+        .collect();
     let body = html! {
-        (sheets::sheets(&summary::summary(report, request, &title)))
         (page_frame::header("Dyno report", &title, &about))
         main {
-            section id="answer" class=(tone(report, answer.has_result)) {
-                p class="line" { (clean(&answer.line)) }
-                @if report.has_answers() { (answer_block(report)) }
-                @for line in &answer.more { p { (prose(line)) } }
-            }
+            section id="answer" class=(tone(report, answer.has_result)) { (head::answer(report, &answer)) }
+            (sheets::sheets(&summary::summary(report, request)))
             nav aria-label="sections" {
-                @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
-                a href="#runs" { "Runs" }
+                @for (name, title, ..) in &sections { a href={"#" (name)} { (title) } " " }
             }
-            @if shown("reported") {
-                section id="reported" { h2 { "Load profile and top timed events" } (overview(&reported)) }
-            }
-            @if let Some(suite) = suite {
-                section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
-            }
-            @if shown("conclusion") {
-                section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
-            }
-            @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
-                section id="matrix" {
-                    h2 { "At a glance" }
-                    p class="dim" { "Throughput per second at each load; the darker, the closer to the maximum of its row." }
-                    (grid::table(rates, "throughput at each load"))
-                    p class="dim" { "What dominates there; a question mark means likely, but not certain." }
-                    (grid::table(limits, "what dominates at each load"))
-                    @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
+            @for (name, title, open, content) in &sections {
+                section id=(name) class=[(*name == "imported").then_some("foreign")] {
+                    details class="section" open[*open] { summary { h2 { (title) } } (content) }
                 }
-            }
-            @if shown("charts") {
-                section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
-            }
-            @if shown("results") {
-                section id="results" { h2 { "Results" } (results(report)) }
-            }
-            @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
-                section id="closely" { (run_details::closely(record, report)) (run_details::profile(record)) (charts(&report.close_charts)) (run_details::tables(record)) }
-            }
-            @if let Some(record) = report.shown().filter(|_| shown("imported")) {
-                section id="imported" class="foreign" { (run_details::imported(record)) }
-            }
-            @if shown("audit") {
-                section id="audit" { h2 { "Audit" } (run_details::audit(report)) }
-            }
-            section id="differed" { h2 { "Differences" } (platform::difference_block(report)) }
-            section id="platform" { h2 { "Platform" } (platform::platform(report)) }
-            section id="runs" {
-                h2 { "Runs" }
-                @if frame.is_none() {
-                    p { "This page contains the complete record of every run: " code { "dyno import results" } " extracts the records." }
-                }
-                (grid::table_of(&run_rows::heads(), "all runs", &hole))
             }
         }
         div id="tip" role="status" hidden {}
@@ -141,17 +119,35 @@ fn overview(reported: &[ReportedOverview]) -> Markup {
     }
 }
 
-/// Capacity, knee, bottleneck, confidence and headroom: of one curve word by word, of several as a table.
-fn answer_block(report: &Report<'_>) -> Markup {
-    let answers = &report.answers;
+/// The overview of a sweep: throughput and what dominates at each load, and a small chart of each curve.
+fn matrix(report: &Report<'_>, (rates, limits): &(Grid, Grid)) -> Markup {
     html! {
-        p class={"state " (tone_class(answers.tone))} { (answers.tone.word()) }
-        @if let [one] = answers.curves.as_slice() {
-            dl class="five" { @for (word, said) in answer::pairs(one) { div { dt { (word) } dd { (clean(&said)) } } } }
-        } @else {
-            (grid::table(&answer::answer_short(answers), "answers"))
+        p class="dim" { "Throughput per second at each load; the darker, the closer to the maximum of its row." }
+        (grid::table(rates, "throughput at each load"))
+        p class="dim" { "What dominates there; a question mark means likely, but not certain." }
+        (grid::table(limits, "what dominates at each load"))
+        @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
+    }
+}
+
+/// One run in detail. A single run has its first chart at the head of the page.
+fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
+    let is_at_head = |chart: &&Chart| report.main_chart().is_some_and(|main| std::ptr::eq(main, *chart));
+    html! {
+        (run_details::closely(record, report))
+        (run_details::profile(record))
+        (charts(report.close_charts.iter().filter(|chart| !is_at_head(chart))))
+        (run_details::tables(record))
+    }
+}
+
+/// All runs; their rows are written into the `hole`.
+fn runs(has_records: bool, hole: &PreEscaped<String>) -> Markup {
+    html! {
+        @if has_records {
+            p { "This page contains the complete record of every run: " code { "dyno import results" } " extracts the records." }
         }
-        @for line in answer::remaining_lines(answers, answers.curves.len() == 1) { p { (prose(&line)) } }
+        (grid::table_of(&run_rows::heads(), "all runs", hole))
     }
 }
 
@@ -166,16 +162,28 @@ fn tone(report: &Report<'_>, has_result: bool) -> &'static str {
     }
 }
 
-fn conclusions(report: &Report<'_>) -> Markup {
-    html! {
-        @for conclusion in &report.conclusions {
-            h3 { (clean(&conclusion::title(conclusion))) }
+/// What conclusions say beyond the answer; `None` if that is nothing.
+fn conclusions(report: &Report<'_>) -> Option<Markup> {
+    let parts: Vec<_> = report
+        .conclusions
+        .iter()
+        .filter_map(|conclusion| {
             // The tables of a suite have their own section.
-            @let is_suite = matches!(conclusion.figures, ConclusionFigures::Suite(_));
-            ul { @for sentence in conclusion.sentences().into_iter().chain(conclusion.next_lines()) { li { (prose(&sentence)) } } }
-            @if let Some(grid) = conclusion::grid(conclusion).filter(|_| !is_suite) { (grid::table(&grid, conclusion.kind())) }
+            let is_suite = matches!(conclusion.figures, ConclusionFigures::Suite(_));
+            let grid = conclusion::grid(conclusion).filter(|_| !is_suite);
+            let sentences = report.further_sentences(conclusion);
+            (grid.is_some() || !sentences.is_empty()).then_some((conclusion, sentences, grid))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| {
+        html! {
+            @for (conclusion, sentences, grid) in &parts {
+                h3 { (clean(&conclusion::title(conclusion))) }
+                @if !sentences.is_empty() { ul { @for sentence in sentences { li { (prose(sentence)) } } } }
+                @if let Some(grid) = grid { (grid::table(grid, conclusion.kind())) }
+            }
         }
-    }
+    })
 }
 
 fn title(report: &Report<'_>) -> String {
@@ -225,7 +233,6 @@ fn results(report: &Report<'_>) -> Markup {
                     @for reason in table.reasons(&report.points) { p class="dim" { (clean(&reason)) "." } }
                 }
             }
-            @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
             @for words in report.seen.machines.iter().take(LISTED_MAX) { p class="legend" { (clean(words)) "." } }
             @if let Some(targets) = report.close.as_ref().and_then(targets_grid) {
                 h3 { "Targets" }
@@ -242,9 +249,9 @@ fn results(report: &Report<'_>) -> Markup {
                 p class="dim" { "The hosts that ran the sessions, by rank." }
                 (grid::table(&hosts, "driver-hosts"))
             }
-            @if !report.curves.is_empty() {
+            @if !report.unconcluded_curves().is_empty() {
                 h3 { "Knee and scalability" }
-                @for curve in &report.curves {
+                @for curve in report.unconcluded_curves() {
                     @if !curve.name.is_empty() { p { strong { (clean(&curve.name)) } } }
                     ul { @for sentence in &curve.sentences { li { (clean(sentence)) } } }
                 }

@@ -48,26 +48,33 @@ pub(super) fn difference_block(report: &Report<'_>) -> Markup {
 }
 
 pub(super) fn platform(report: &Report<'_>) -> Markup {
-    let Some(record) = report.shown() else {
-        return html! { p { "No run." } };
-    };
-    let mut rest: BTreeMap<String, String> = facts(record);
+    match report.shown() {
+        Some(record) => pairs(&head(record)),
+        None => html! { p { "No run." } },
+    }
+}
+
+/// Plan, mounts, settings and host facts of the run shown; `None` without a run.
+pub(super) fn settings(report: &Report<'_>) -> Option<Markup> {
+    let mut rest: BTreeMap<String, String> = facts(report.shown()?);
     let mut group = |prefix: &str| -> Vec<(String, String)> {
         let (taken, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
             std::mem::take(&mut rest).into_iter().partition(|(name, _)| name.starts_with(prefix));
         rest = left;
         taken.into_iter().map(|(name, value)| (name[prefix.len()..].to_owned(), value)).collect()
     };
-    let (plan, settings, host, mounts) = (group("plan "), group("setting "), group("host "), group("mount "));
-    let targets = group("target ");
-    html! {
-        (pairs(&head(record)))
-        @if !plan.is_empty() { h3 { "Plan" } (pairs(&plan)) }
-        @if !mounts.is_empty() { h3 { "Mounts" } (pairs(&mounts)) }
-        @if !settings.is_empty() { details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) } }
-        @if !targets.is_empty() { details { summary { "Settings of each database (" (targets.len()) ")" } (pairs(&targets)) } }
-        @if !host.is_empty() { details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) } }
-    }
+    let groups = [
+        ("Plan", group("plan ")),
+        ("Mounts", group("mount ")),
+        ("Settings of the database", group("setting ")),
+        ("Settings of each database", group("target ")),
+        ("Facts of the host", group("host ")),
+    ];
+    Some(html! {
+        @for (title, facts) in groups.iter().filter(|(_, facts)| !facts.is_empty()) {
+            details { summary { (title) " (" (facts.len()) ")" } (pairs(facts)) }
+        }
+    })
 }
 
 fn head(record: &RunRecord) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! Sections of a page with details of one run, and the audit.
 
 use dyno_analyze::number::{self, count};
-use dyno_record::{AuditCheck, RunRecord};
+use dyno_record::{AuditCheck, CheckStatus, RunRecord};
 use maud::{Markup, html};
 
 use crate::content::audit::{ORDER, audit_summary, check_label, mark};
@@ -15,7 +15,7 @@ use crate::content::loaded;
 use crate::content::phases;
 use crate::content::profile;
 use crate::content::report::Report;
-use crate::content::run_facts::FailedCheck;
+use crate::content::run_facts::{FailedCheck, is_grave};
 use crate::content::service_bands::service_bands;
 use crate::content::show::{OUTAGES_MAX, metric_grid};
 use crate::content::timed_events;
@@ -29,7 +29,6 @@ use super::grid::table;
 
 pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
     html! {
-        h2 { "Run details" }
         p {
             @if report.seen.runs > 1 { "At the highest throughput: " }
             a href={"#" (anchor(&record.id))} { (clean(&record.id)) }
@@ -129,7 +128,6 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
 /// Metrics imported for the time of the run.
 pub(super) fn imported(record: &RunRecord) -> Markup {
     html! {
-        h2 { "Imported, not audited" }
         @for words in imported_metrics::words(record) { p { (clean(&words)) } }
         (charts(&imported_metrics::charts(record)))
         @if let Some(grid) = imported_metrics::grid(record) { (table(&grid, imported_metrics::TITLE)) }
@@ -148,14 +146,30 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
         @if let Some(record) = whole {
             @if report.seen.runs > 1 { h3 { "Every check of one run" } }
             p { "Run " a href={"#" (anchor(&record.id))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
-            (table(&checks(&record.audit.iter().collect::<Vec<_>>()), "audit"))
+            (findings(&record.audit, "audit"))
             @for (at, target) in record.targets.iter().enumerate() {
                 @if let Some(own) = &target.own {
-                    details {
-                        summary { "Target " (at + 1) ", " (clean(&target.url)) ": " (audit_summary(&own.audit)) }
-                        (table(&checks(&own.audit.iter().collect::<Vec<_>>()), "audit of one target"))
-                    }
+                    h3 { "Target " (at + 1) ", " (clean(&target.url)) }
+                    p { (audit_summary(&own.audit)) "." }
+                    (findings(&own.audit, "audit of one target"))
                 }
+            }
+        }
+    }
+}
+
+/// Failed checks and warnings; the others are folded behind their numbers.
+fn findings(audit: &[AuditCheck], name: &str) -> Markup {
+    let (grave, others): (Vec<&AuditCheck>, Vec<&AuditCheck>) =
+        audit.iter().partition(|check| is_grave(check));
+    let count = |status| others.iter().filter(|check| check.status == status).count();
+    let (passed, skipped) = (count(CheckStatus::Pass), count(CheckStatus::Skipped));
+    html! {
+        @if !grave.is_empty() { (table(&checks(&grave), name)) }
+        @if !others.is_empty() {
+            details class="passed" {
+                summary { (passed) " passed, " (skipped) " skipped" }
+                (table(&checks(&others), &format!("{name}: passed and skipped")))
             }
         }
     }

@@ -77,6 +77,9 @@
   addEventListener("resize", more);
   document.addEventListener("toggle", more, true);
 
+  // A printed page has all its sections, also in browsers whose style cannot open them.
+  addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details:not(.figures)")) part.open = true; });
+
   for (const svg of document.querySelectorAll("svg.chart")) {
     const plot = svg.querySelector(".plot"), x = axis(svg.dataset.x), y = axis(svg.dataset.y);
     const series = [...svg.querySelectorAll(".plot .series")];

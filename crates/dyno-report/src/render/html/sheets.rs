@@ -20,10 +20,9 @@ pub(crate) const ROWS_MAX: usize = 12;
 pub(super) fn sheets(sheets: &Sheets) -> Markup {
     html! {
         section id="summary" {
-            h1 { (clean(&sheets.title)) }
+            @if !sheets.title.is_empty() { h1 { (clean(&sheets.title)) } }
             dl { @for (name, value) in &sheets.facts { div { dt { (name) } dd { (clean(value)) } } } }
-            h2 { "Summary" }
-            p class="line" { (clean(&sheets.line)) }
+            @if !sheets.line.is_empty() { h2 { "Summary" } p class="line" { (clean(&sheets.line)) } }
             @if let Some(tone) = sheets.tone { p class={"state " (tone_class(tone))} { (tone.word()) } }
             @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answer summary")) }
             @for line in &sheets.lines { p { (prose(line)) } }

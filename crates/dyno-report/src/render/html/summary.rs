@@ -9,8 +9,7 @@ use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
 
-use crate::chart::Chart;
-use crate::content::answer::{answer_short, capacity_cell};
+use crate::content::answer::capacity_cell;
 use crate::content::compare::{overall_grid, signed_percent};
 use crate::content::price::{costs_grid, curve_price_grid, over, price_grid};
 use crate::content::report::Report;
@@ -18,33 +17,21 @@ use crate::model::request::ReportRequest;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::text::clean;
 
-use crate::model::document::{Picture, SheetPart, Sheets};
+use crate::model::document::{SheetPart, Sheets};
 
 /// Maximum number of items named for one reason.
 const NAMED_MAX: usize = 6;
 
-pub(super) fn summary(report: &Report<'_>, request: &ReportRequest, title: &str) -> Sheets {
-    let answer = report.answer();
-    let has_answers = report.has_answers();
-    let mut parts = Vec::new();
-    if let Some(compared) = compared(report) {
-        parts.push(SheetPart { title: "Comparison", grids: vec![compared], ..SheetPart::default() });
-    }
-    parts.push(price(report, request));
+/// The sheets after the answer, which the page itself has on the first one.
+pub(super) fn summary(report: &Report<'_>, request: &ReportRequest) -> Sheets {
+    let compared = compared(report);
+    let compared =
+        compared.map(|grid| SheetPart { title: "Comparison", grids: vec![grid], ..SheetPart::default() });
     Sheets {
-        title: title.to_owned(),
         facts: facts(report, request),
-        line: answer.line,
-        tone: has_answers.then_some(report.answers.tone),
-        answer: has_answers.then(|| answer_short(&report.answers)),
-        lines: if has_answers {
-            crate::content::answer::remaining_lines(&report.answers, false)
-        } else {
-            answer.more
-        },
-        picture: chart(report).cloned().map(|chart| Picture::Chart(Box::new(chart))),
-        parts,
+        parts: compared.into_iter().chain([price(report, request)]).collect(),
         missing: not_measured(report),
+        ..Sheets::default()
     }
 }
 
@@ -115,11 +102,6 @@ fn platforms(record: &RunRecord) -> String {
     }
     words.extend([&host.os, &host.kernel].into_iter().filter(|text| !text.is_empty()).cloned());
     words.join("; ")
-}
-
-/// The most informative chart: over all points, or of the single run.
-fn chart<'r>(report: &'r Report<'_>) -> Option<&'r Chart> {
-    report.charts.first().or_else(|| report.close_charts.first())
 }
 
 /// Each curve compared with the first, or the result of an A/B test; `None` if there is nothing to
