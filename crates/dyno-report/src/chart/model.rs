@@ -185,7 +185,9 @@ impl ChartAxis {
     /// changes, because two settings of different groups have nothing between them.
     pub(crate) fn unbroken<'p>(&self, points: &'p [ChartPoint]) -> impl Iterator<Item = &'p [ChartPoint]> {
         let group = |point: &ChartPoint| match &self.scale {
-            ScaleKind::Ordinal(categories) => categories.get(point.x as usize).map(|own| own.group.clone()),
+            ScaleKind::Ordinal(categories) => {
+                categories.get(point.x as usize).map(|category| category.group.clone())
+            }
             _ => None,
         };
         points.chunk_by(move |a, b| group(a) == group(b))

@@ -42,6 +42,7 @@ pub(crate) mod run_facts;
 pub(crate) mod run_list;
 pub(crate) mod run_rows;
 pub(crate) mod runs;
+pub(crate) mod said_once;
 pub(crate) mod scorecard;
 pub(crate) mod service_bands;
 pub(crate) mod show;

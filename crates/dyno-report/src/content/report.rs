@@ -1,14 +1,12 @@
 //! The content of a report, independent of its format: the answer, its charts, its tables.
 
-use dyno_analyze::answer::CurveSummary;
+use dyno_analyze::CurveSummaries;
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
-use dyno_analyze::next::NextStep;
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{MeasuredPoint, Points, Survey};
-use dyno_analyze::{CurveSummaries, next_lines};
 use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::chart::Chart;
@@ -165,11 +163,6 @@ impl<'r> Report<'r> {
         self.close.as_ref().or(self.seen.first.as_ref())
     }
 
-    /// The chart at the head of a page: over all points, or of the only run. A suite has one for each unit.
-    pub(crate) fn main_chart(&self) -> Option<&Chart> {
-        self.charts.first().or_else(|| self.close_charts.first()).filter(|_| self.suite().is_none())
-    }
-
     /// Every chart, those over all points first.
     pub fn all_charts(&self) -> impl Iterator<Item = &Chart> {
         self.charts.iter().chain(&self.close_charts)
@@ -258,42 +251,6 @@ impl<'r> Report<'r> {
             }
             (None, _) => None,
         }
-    }
-
-    /// What a conclusion says beyond the answer, which has its line and the summaries of its curves already.
-    pub(crate) fn further_sentences(&self, conclusion: &Conclusion) -> Vec<String> {
-        let mut said: Vec<String> = Vec::new();
-        if self.has_answers() {
-            said.extend(self.answers.curves.iter().map(CurveSummary::sentence));
-        }
-        if self.is_of_all(conclusion) {
-            said.push(conclusion.line.clone());
-        }
-        conclusion.sentences().into_iter().filter(|sentence| !said.contains(sentence)).collect()
-    }
-
-    /// Whether a conclusion is about all runs of the report.
-    fn is_of_all(&self, conclusion: &Conclusion) -> bool {
-        self.seen.part_of.as_ref().is_some_and(|part| part.id == conclusion.of)
-    }
-
-    /// Sentences about each curve that the conclusion of a sweep does not have already.
-    pub(crate) fn unconcluded_curves(&self) -> &[CurveWords] {
-        let is_sweep = |conclusion: &Conclusion| matches!(conclusion.figures, Concluded::Sweep(_));
-        let is_said = self.conclusions.iter().any(|own| is_sweep(own) && self.is_of_all(own));
-        if is_said { &[] } else { &self.curves }
-    }
-
-    /// What to do next, each step once: after the curves, then after the commands.
-    pub(crate) fn next_lines(&self) -> Vec<String> {
-        let steps = self.answers.next.iter().filter(|_| self.has_answers());
-        let mut next: Vec<NextStep> = steps.cloned().collect();
-        for step in self.conclusions.iter().flat_map(|conclusion| &conclusion.next) {
-            if !next.iter().any(|known| known.sentence == step.sentence) {
-                next.push(step.clone());
-            }
-        }
-        next_lines(&next)
     }
 
     /// A note that figures are imported, and how many.

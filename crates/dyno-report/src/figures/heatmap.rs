@@ -3,12 +3,12 @@
 use dyno_analyze::number::{percent, time_coarse_us};
 use dyno_record::{RunRecord, SeriesPoint, band_us};
 
-use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind, spread_kept};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 
 /// Maximum columns of the map; neighboring intervals are added up if there are more.
 const COLUMNS_MAX: usize = 120;
 
-/// The map with median and 99th percentile; `None` if the record's intervals contain no distribution.
+/// The map; `None` if the record's intervals contain no distribution. Percentiles over time have their own chart.
 pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
     let all = &record.series.points;
     if all.len() < 2 || all.iter().all(|point| point.bands.is_empty()) {
@@ -16,16 +16,6 @@ pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
     }
     let intervals_per_column = all.len().div_ceil(COLUMNS_MAX);
     let tiles = all.chunks(intervals_per_column).flat_map(column).collect();
-    let line = |name: &str, style: usize, time: fn(&SeriesPoint) -> Option<f64>| {
-        let at = |point: &SeriesPoint| Some(ChartPoint::at(point.at_s + point.seconds / 2.0, time(point)?));
-        let points: Vec<ChartPoint> = all.iter().filter_map(at).collect();
-        ChartSeries {
-            name: name.into(),
-            kind: SeriesKind::Line,
-            style,
-            points: spread_kept(&points, 3 * COLUMNS_MAX),
-        }
-    };
     let every = if intervals_per_column > 1 {
         format!(", {intervals_per_column} of them summed in each column")
     } else {
@@ -35,14 +25,14 @@ pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
         ChartSeries { name: "share of operations".into(), kind: SeriesKind::Tile, style: 0, points: tiles };
     Some(Chart {
         id: "heat".into(),
-        title: "Response times over time".into(),
+        title: "Distribution of response times over time".into(),
         about: format!(
             "Operations of each interval by response time, as counted{every}; darker means a larger share \
              of the interval's operations. Six bands per power of ten."
         ),
         x: ChartAxis::linear("time in the window", Quantity::Seconds),
         y: ChartAxis::log("response time", Quantity::Micros),
-        series: vec![tiles, line("p50", 7, |p| p.p50_us), line("p99", 1, |p| p.p99_us)],
+        series: vec![tiles],
         marks: vec![],
     })
 }

@@ -50,7 +50,7 @@ pub(super) fn of_page(page: &str) -> Vec<ReadTable<String>> {
     page.split("<table")
         .skip(1)
         .filter_map(|part| part.split_once("</table>"))
-        .map(|(own, _)| table(own))
+        .map(|(markup, _)| table(markup))
         .collect()
 }
 

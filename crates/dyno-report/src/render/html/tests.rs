@@ -135,8 +135,8 @@ fn page_sections_open_without_scripts_and_in_print() {
     let page = page(&sweep(4));
     let sections = page.split("<section id=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
     for name in sections.filter(|name| !["answer", "summary"].contains(name)) {
-        let own = section(&page, name);
-        assert!(own.starts_with("<details class=\"section\""), "{name} does not open: {own}");
+        let content = section(&page, name);
+        assert!(content.starts_with("<details class=\"section\""), "{name} does not open: {content}");
         assert!(page.contains(&format!("<a href=\"#{name}\">")), "{name} has no link");
     }
     for name in ["charts", "results", "audit"] {
