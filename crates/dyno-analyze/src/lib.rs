@@ -43,6 +43,7 @@ pub mod reference_figure;
 mod rejudge;
 pub mod scalability;
 pub mod scorecard;
+pub mod sequential;
 pub mod series;
 pub mod stall;
 pub mod steady;

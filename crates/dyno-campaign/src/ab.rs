@@ -1,13 +1,16 @@
 //! Runs an A/B test: two sides, interleaved as A B B A, so that drift affects both equally.
 
-use std::fmt;
-use std::path::Path;
+mod looks;
+mod server_setting;
+mod setting_changer;
+mod setting_journal;
+mod side;
 
 use dyno_analyze::compare::{SIGNIFICANCE, rank::fewest_pairs};
 use dyno_analyze::conclusion::{self, AbResult as AbFigures, AbSide, Conclusion};
 use dyno_engine::LockPurpose;
-use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, similar, sweep};
-use dyno_record::{PointSetting, RunRecord, SweepKind};
+use dyno_plan::Plan;
+use dyno_record::{RunRecord, SweepKind};
 use serde_json::json;
 
 use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
@@ -17,136 +20,132 @@ use crate::error::Error;
 use crate::event::{CampaignEvent, RunEnded, Warning};
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
+use crate::targets::{self, ReachedTargets};
+use looks::SequentialLooks;
+pub use server_setting::ServerSettingSides;
+use setting_changer::{SettingChanger, restore_left};
+use setting_journal::SettingJournal;
+pub use side::AbSidePlan;
 
-/// One side of an A/B test, with its plan.
-#[derive(Debug, Clone)]
-pub struct AbSidePlan {
-    name: &'static str,
-    plan: Plan,
-    settings: Vec<PointSetting>,
+/// How many pairs an A/B test makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbPairs {
+    /// At most so many: the test stops by itself once it is decided, or cannot be decided.
+    AtMost(u32),
+    /// Exactly so many.
+    Fixed(u32),
 }
 
-/// Runs each side `pairs` times and compares the sides as `judge` says. The comparison is absent unless both
-/// sides have valid runs.
+impl AbPairs {
+    /// The most pairs of the test.
+    pub fn max(self) -> u32 {
+        match self {
+            Self::AtMost(pairs) | Self::Fixed(pairs) => pairs,
+        }
+    }
+
+    /// The fewest pairs of the test, if no run fails.
+    pub fn min(self) -> u32 {
+        match self {
+            Self::AtMost(pairs) => SequentialLooks::new(pairs).first(),
+            Self::Fixed(pairs) => pairs,
+        }
+    }
+}
+
+/// What an A/B test runs.
+#[derive(Debug, Clone)]
+pub struct AbTest {
+    pub sides: [AbSidePlan; 2],
+    pub pairs: AbPairs,
+    /// Settings of the server that differ between the sides.
+    pub settings: Vec<ServerSettingSides>,
+    /// The command that restarts the server, for settings that need it.
+    pub restart_command: Option<String>,
+}
+
+/// Restores the settings that an interrupted A/B test changed on the target of `plan`; returns whether there
+/// were any. `restart_command` replaces that of the test.
+///
+/// # Errors
+/// The target cannot be reached, another process works on its settings, or a setting cannot be restored.
+pub fn restore_settings(
+    ctx: &CampaignContext<'_>,
+    plan: &Plan,
+    restart_command: Option<&str>,
+) -> Result<bool, Error> {
+    // Without a connection: most often there is nothing to restore.
+    let password = targets::given_password(plan)?;
+    let url = targets::open(ctx.engines, plan, &plan.target.url, password)?.url();
+    if SettingJournal::open(&url)?.open.is_none() {
+        return Ok(false);
+    }
+    let targets = ReachedTargets::reach(ctx, plan)?;
+    restore_left(ctx, &targets.first().target, plan, restart_command)
+}
+
+/// Runs both sides in turn and compares them as `judge` says. The comparison is absent unless both sides have
+/// valid runs.
 ///
 /// # Errors
 /// The target does not fit the plan, or the repository fails.
 pub fn ab(
     ctx: &CampaignContext<'_>,
-    sides: [AbSidePlan; 2],
-    pairs: u32,
+    test: AbTest,
     judge: &ComparisonSettings,
 ) -> Result<(CampaignOutcome, Option<ComparisonResult>), Error> {
+    let AbTest { mut sides, pairs, settings, restart_command } = test;
     let side_plans = sides.each_ref().map(|side| side.plan.clone());
     if side_plans[0].data != side_plans[1].data {
         ctx.emit(CampaignEvent::Warning(Warning::SidesDiffer));
     }
-    if (pairs as usize) < fewest_pairs(SIGNIFICANCE) {
-        ctx.emit(CampaignEvent::Warning(Warning::TooFewPairs(pairs)));
+    if (pairs.max() as usize) < fewest_pairs(SIGNIFICANCE) {
+        ctx.emit(CampaignEvent::Warning(Warning::TooFewPairs(pairs.max())));
+    }
+    if !settings.is_empty() {
+        restore_settings(ctx, &side_plans[0], restart_command.as_deref())?;
     }
     let loading = DataLoadPolicy::AsNeeded { replaceable: &side_plans, replace: false };
     let ready = PreparedCampaign::new(ctx, side_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+    let changer = match settings.is_empty() {
+        true => None,
+        false if side_plans[0].target != side_plans[1].target => {
+            return Err(Error::usage(
+                "the sides of a test with --setting have different targets",
+                "name one",
+            ));
+        }
+        false => Some(SettingChanger::open(&ready, settings, restart_command)?),
+    };
+    let mut options = Vec::new();
+    for setting in changer.iter().flat_map(SettingChanger::settings) {
+        sides.iter_mut().zip(0..).for_each(|(plan, side)| plan.add_setting(setting, side));
+        options.push(setting.option());
+    }
+    let is_fixed = matches!(pairs, AbPairs::Fixed(_));
+    let definition = json!({ "a": side_plans[0], "b": side_plans[1], "pairs": pairs.max(), "fixed": is_fixed, "settings": options });
     let frame = CampaignSpec {
-        planned: Some(pairs * 2),
+        planned: Some(pairs.max() * 2),
         axes: vec![("side".to_owned(), "side".len())],
         sides: sides.iter().map(|side| (side.name, side.words())).collect(),
-        ..CampaignSpec::new(SweepKind::Ab, json!({ "a": side_plans[0], "b": side_plans[1], "pairs": pairs }))
+        ..CampaignSpec::new(SweepKind::Ab, definition)
     };
-    let turns = turns(pairs).collect();
-    let mut course = Ab { sides, turns, finished_runs: 0, judge, answer: None };
-    let outcome = campaign::run_campaign(ready, frame, &mut course)?;
+    let mut course = Ab {
+        sides,
+        turns: turns(pairs.max()).collect(),
+        finished_runs: 0,
+        records: Vec::new(),
+        looks: (!is_fixed).then(|| SequentialLooks::new(pairs.max())),
+        judge,
+        answer: None,
+        changer,
+        options,
+    };
+    let outcome = campaign::run_campaign(ready, frame, &mut course);
+    let restored = course.changer.as_mut().map_or(Ok(()), SettingChanger::restore);
+    let outcome = outcome?;
+    restored?;
     Ok((outcome, course.answer))
-}
-
-impl AbSidePlan {
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Reads a side: the name of a plan file, or settings that override the plan in `file`; the settings of
-    /// `source` override both.
-    ///
-    /// # Errors
-    /// The text is neither, or the resulting plan is invalid.
-    pub fn read(
-        name: &'static str,
-        text: &str,
-        mut source: PlanSource,
-        file: impl FnOnce() -> Result<Option<PlanFile>, PlanErrors>,
-    ) -> Result<Self, Error> {
-        let setting = |key: &str, value: &str| PointSetting { key: key.to_owned(), value: value.to_owned() };
-        if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
-            source.file = Some(PlanFile::open(Path::new(text))?);
-            return Ok(Self {
-                name,
-                plan: single(dyno_plan::read(&source)?),
-                settings: vec![setting("plan", text)],
-            });
-        }
-        let (mut sessions, mut settings) = (None, Vec::new());
-        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or_else(|| {
-                Error::usage(
-                    format!("--{name}: {pair:?} is not a setting"),
-                    "write KEY=VALUE[,KEY=VALUE…], or the name of a plan file (.toml)",
-                )
-            })?;
-            let (key, value) = (full_name(name, key.trim())?, value.trim());
-            match key == sweep::SESSIONS {
-                true => sessions = Some(value),
-                false => source.sets.push(format!("{key}={value}")),
-            }
-            settings.push(setting(key, value));
-        }
-        source.file = file()?;
-        let mut plan = single(dyno_plan::read(&source)?);
-        if let Some(sessions) = sessions {
-            sweep::set(&mut plan, sweep::SESSIONS, sessions, source.engines)
-                .map_err(|error| Error::usage(format!("--{name}: {}", error.problem), error.hint))?;
-        }
-        Ok(Self { name, plan, settings })
-    }
-
-    fn words(&self) -> String {
-        let pairs: Vec<_> = self.settings.iter().map(|s| format!("{} = {}", s.key, s.value)).collect();
-        if pairs.is_empty() { "the plan unchanged".to_owned() } else { pairs.join(", ") }
-    }
-}
-
-fn single(plan: Plan) -> Plan {
-    Plan { sweep: SweepSettings::default(), ..plan }
-}
-
-/// Returns the full key of a short name; an error if there is no such key or several.
-fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
-    if name == sweep::SESSIONS {
-        return Ok(sweep::SESSIONS);
-    }
-    let alike: Vec<&'static str> = match keys::find(name) {
-        Some(key) => vec![key.path],
-        None => keys::all().filter(|key| key.name() == name).map(|key| key.path).collect(),
-    };
-    match alike.as_slice() {
-        [path] => Ok(path),
-        [] => {
-            let own_name = name.rsplit_once('.').map_or(name, |(_, own_name)| own_name);
-            let hint = match similar::closest(own_name, keys::all().map(keys::PlanKey::name)) {
-                Some(near) => format!("did you mean {near}?"),
-                None => "see docs/reference/plan.md or dyno.toml".to_owned(),
-            };
-            Err(Error::usage(format!("--{side} {name}: unknown key"), hint))
-        }
-        several => {
-            Err(Error::usage(format!("--{side}: several plan keys are named {name:?}"), several.join(" or ")))
-        }
-    }
-}
-
-impl fmt::Display for AbSidePlan {
-    /// The side with its settings: `b (work_unit = 256)`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.words())
-    }
 }
 
 /// Side and pair of each run in the order `A B B A A B …`: each pair has both sides, and every second pair is
@@ -160,9 +159,17 @@ struct Ab<'a> {
     /// Side and pair of each run, in order.
     turns: Vec<(usize, u32)>,
     finished_runs: usize,
+    /// The records of finished runs.
+    records: Vec<RunRecord>,
+    /// The looks after which the test may stop; absent where the number of pairs is fixed.
+    looks: Option<SequentialLooks>,
     judge: &'a ComparisonSettings,
     /// The comparison; absent unless both sides have valid runs.
     answer: Option<ComparisonResult>,
+    /// Changes the settings of the server; absent where the sides have none.
+    changer: Option<SettingChanger<'a>>,
+    /// The server settings, as the option takes them.
+    options: Vec<String>,
 }
 
 impl Ab<'_> {
@@ -181,17 +188,38 @@ impl Ab<'_> {
 
 impl CampaignStrategy for Ab<'_> {
     fn next(&mut self) -> Result<Option<PlannedRun>, Error> {
+        if self.looks.as_ref().is_some_and(SequentialLooks::has_stopped) {
+            return Ok(None);
+        }
         let Some(&(side, pair)) = self.turns.get(self.finished_runs) else { return Ok(None) };
         let AbSidePlan { name, plan, settings } = self.sides[side].clone();
         Ok(Some(PlannedRun { plan, point: side as u32 + 1, repeat: pair, side: Some(name), settings }))
+    }
+
+    fn prepare(&mut self, ready: &mut PreparedCampaign<'_>, turn: &PlannedRun) -> Result<(), Error> {
+        match &mut self.changer {
+            Some(changer) => changer.apply(ready, turn.point as usize - 1),
+            None => Ok(()),
+        }
     }
 
     fn remaining_plans(&self) -> Option<Vec<&Plan>> {
         Some(self.turns[self.finished_runs..].iter().map(|(side, _)| &self.sides[*side].plan).collect())
     }
 
-    fn on_run_ended(&mut self, _: &PlannedRun, _: &RunEnded) -> Result<Option<CampaignEvent>, String> {
+    fn on_run_ended(
+        &mut self,
+        _: &PlannedRun,
+        finished_run: &RunEnded,
+    ) -> Result<Option<CampaignEvent>, String> {
         self.finished_runs += 1;
+        self.records.extend(finished_run.record.iter().map(|record| record.as_ref().clone()));
+        if self.finished_runs.is_multiple_of(2) {
+            let sides = self.split(&self.records);
+            if let Some(looks) = &mut self.looks {
+                looks.look(self.finished_runs as u32 / 2, &sides, self.judge);
+            }
+        }
         Ok(None)
     }
 
@@ -205,6 +233,10 @@ impl CampaignStrategy for Ab<'_> {
         let side_records = self.split(&outcome.records);
         let counts = side_records.iter().all(|(_, runs)| runs.iter().any(|run| run.status.counts()));
         self.answer = counts.then(|| self.judge.answers(&side_records).pop()).flatten();
+        let sequential = self.looks.as_ref().map(|looks| match &mut self.answer {
+            Some(answer) => looks.conclude(answer, &side_records, self.judge),
+            None => looks.result(),
+        });
         let side = |i: usize| {
             let (name, runs): &(String, Vec<RunRecord>) = &side_records[i];
             AbSide { name: name.clone(), runs: runs.iter().map(|record| record.id.clone()).collect() }
@@ -214,6 +246,8 @@ impl CampaignStrategy for Ab<'_> {
             b: side(1),
             gates: self.answer.as_ref().map(|answer| answer.gates.clone()).unwrap_or_default(),
             comparison: self.answer.as_ref().map(|answer| answer.comparison.clone()),
+            sequential,
+            server_settings: self.options.clone(),
         };
         let made = outcome.records.len();
         let stopped = outcome.stopped.as_ref().map(|_| format!("it was stopped after {made} runs"));
@@ -234,15 +268,5 @@ mod tests {
             turns(4).enumerate().filter(|(_, (side, _))| *side == wanted).map(|(i, _)| i).sum::<usize>()
         };
         assert_eq!(sum(0), sum(1));
-    }
-
-    #[test]
-    fn short_key_names_match_one_key_or_fail() {
-        assert_eq!(full_name("a", "work_unit").unwrap(), "workload.work_unit");
-        assert_eq!(full_name("a", "sessions").unwrap(), "sessions");
-        assert!(full_name("a", "seed").unwrap_err().to_string().contains("several"));
-        assert!(full_name("a", "fly").is_err());
-        let unknown = full_name("b", "updat_pct").unwrap_err().to_string();
-        assert!(unknown.contains("--b updat_pct: unknown key"), "{unknown}");
     }
 }

@@ -51,6 +51,11 @@ pub(crate) trait CampaignStrategy {
     /// Returns the next run; `None` at the end.
     fn next(&mut self) -> Result<Option<PlannedRun>, Error>;
 
+    /// Prepares the platform for a run, before its targets and data are checked. An error fails the run.
+    fn prepare(&mut self, _ready: &mut PreparedCampaign<'_>, _turn: &PlannedRun) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Returns the plans of the remaining runs, next one first; `None` if they are unknown.
     fn remaining_plans(&self) -> Option<Vec<&Plan>>;
 
@@ -194,7 +199,7 @@ impl Campaign<'_> {
                 rest_s,
             }));
             ctx.steer.begin();
-            let mut finished_run = self.run(number, &turn.plan, part)?;
+            let mut finished_run = self.run(number, &turn, part, course)?;
             finished_run.skipped = skips && ctx.steer.is_skipping() && !ctx.cancel.is_cancelled();
             ctx.emit(CampaignEvent::Ended(finished_run.clone()));
             let learnt = match finished_run.is_stopped() {
@@ -224,10 +229,17 @@ impl Campaign<'_> {
         }
     }
 
-    fn run(&mut self, number: u32, plan: &Plan, part: PartOf) -> Result<RunEnded, Error> {
+    fn run(
+        &mut self,
+        number: u32,
+        turn: &PlannedRun,
+        part: PartOf,
+        course: &mut dyn CampaignStrategy,
+    ) -> Result<RunEnded, Error> {
         let began = Instant::now();
-        let ready = &mut self.ready;
-        let measured = ready.switch_to(plan.clone()).and_then(|()| ready.measure(Some(&part)));
+        let (ready, plan) = (&mut self.ready, &turn.plan);
+        let prepared = ready.switch_to(plan.clone()).and_then(|()| course.prepare(ready, turn));
+        let measured = prepared.and_then(|()| ready.measure(Some(&part)));
         let measured = measured.map(|record| {
             let hook = ready.after_run(&record).err();
             (record, hook)

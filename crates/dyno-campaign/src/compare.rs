@@ -54,11 +54,16 @@ impl ComparisonSettings {
             |i: usize| ComparisonSide { name: sides[i].0.clone(), records: sides[i].1.iter().collect() };
         let answer = |i| {
             let comparison = compare(&side(0), &side(i), &self.rules);
-            let gates = self.gates.iter().map(|gate| gate.check(&comparison)).collect();
+            let gates = self.check_gates(&comparison);
             let targets = self.compare_targets(&sides[0], &sides[i]);
             ComparisonResult { comparison, gates, targets }
         };
         (1..sides.len()).map(answer).collect()
+    }
+
+    /// Checks each gate against `comparison`.
+    pub(crate) fn check_gates(&self, comparison: &RunComparison) -> Vec<GateResult> {
+        self.gates.iter().map(|gate| gate.check(comparison)).collect()
     }
 
     /// Compares the sets target by target; empty unless both have the same number of targets.

@@ -13,6 +13,7 @@
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | preparation before a run: targets, locks, data |
 //! | `measure`, `hooks`, `shell`, `interval_store`, `row_cleanup`, `database_reports`, `awr_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | the runs of a campaign; `sweep`, `search`, `soak`, `ab` and `suite` decide which run comes next and conclude |
+//! | `journal` | what must be reverted, on disk, for studies and for A/B tests of server settings |
 //! | `study` | variants of the platform, interleaved: applied, verified, measured, reverted, with a journal |
 //! | `calibrate` | stored raw limits of machines |
 //! | `watch` | observes a running database without any load |
@@ -53,6 +54,7 @@ mod hooks;
 mod hosts;
 mod interval_store;
 mod invariants;
+mod journal;
 mod load;
 mod measure;
 mod names;
@@ -67,6 +69,7 @@ mod run;
 pub mod search;
 mod secrets;
 pub mod select;
+mod setting_value;
 mod shell;
 mod soak;
 mod statement_plans;

@@ -144,16 +144,17 @@ impl PreparedCampaign<'_> {
                 return self.reconnect(DataLoadPolicy::Never);
             }
         }
-        if !self.is_checked {
-            for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
-                reached.identity = reached.named(data::identify(
-                    &reached.target,
-                    self.plan.observe.host,
-                    &self.ctx.cancel,
-                ))?;
-                reached.data_note = reached.named(require_data(self.ctx, reached, spec))?;
-            }
+        if self.is_checked { Ok(()) } else { self.check_again() }
+    }
+
+    /// Reads again what the targets are, and checks their data.
+    pub(crate) fn check_again(&mut self) -> Result<(), Error> {
+        for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
+            let (target, host) = (&reached.target, self.plan.observe.host);
+            reached.identity = reached.named(data::identify(target, host, &self.ctx.cancel))?;
+            reached.data_note = reached.named(require_data(self.ctx, reached, spec))?;
         }
+        self.is_checked = true;
         Ok(())
     }
 

@@ -51,6 +51,7 @@ pub mod row;
 pub mod secret;
 mod server_target;
 pub mod session;
+mod setting_control;
 pub mod settings;
 pub mod slices;
 mod sql_only;
@@ -87,6 +88,9 @@ pub use row::TextRow;
 pub use secret::Secret;
 pub use server_target::{CompatibleTarget, ServerTarget};
 pub use session::{Duplex, Interrupter, RequestCompletion, Session, SessionSetup};
+pub use setting_control::{
+    ServerSetting, SettingActivation, SettingControl, is_setting_name, unknown_setting,
+};
 pub use statement::{Commits, Isolation, ResultKind, SessionRequest, Statement, StatementId, Type, Value};
 pub use statement_limit::{StatementLimit, StatementScope};
 pub use tables::{

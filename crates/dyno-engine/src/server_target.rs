@@ -14,7 +14,8 @@ use crate::target::{HungSessionReport, pass_on};
 use crate::{
     BlockData, BulkLoad, Capabilities, Claim, CounterScope, Counting, Dialect, DropItem, DurabilityProof,
     Holder, Lock, ObjectKind, Observer, PassiveObserver, Reporter, RequiredKey, RowCallback, Sampler,
-    ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
+    ServerLife, Session, SessionSetup, SettingControl, StatementLimit, TableWords, Target, TargetError,
+    Value, WorkloadNeeds,
 };
 
 /// An engine's own target, which is used through [`ServerTarget`].
@@ -119,6 +120,7 @@ impl<T: CompatibleTarget> Target for ServerTarget<T> {
         fn block_data() -> Result<&dyn BlockData, TargetError>;
         fn bulk_load() -> Result<&dyn BulkLoad, TargetError>;
         fn durability_proof() -> Result<&dyn DurabilityProof, TargetError>;
+        fn setting_control() -> Result<&dyn SettingControl, TargetError>;
     }
 
     pass_on! { self to self.recognized()?;

@@ -18,6 +18,7 @@ use crate::observer::{Observer, PassiveObserver, Sampler};
 use crate::roles::{BulkLoad, DurabilityProof, no_role};
 use crate::row::TextRow;
 use crate::session::{Session, SessionSetup};
+use crate::setting_control::SettingControl;
 use crate::statement::Value;
 use crate::statement_limit::StatementLimit;
 use crate::tables::{ObjectKind, RequiredKey, TableWords};
@@ -299,6 +300,15 @@ pub trait Target: Send + Sync {
     /// [`crate::TargetErrorKind::Unsupported`]: it has none.
     fn bulk_load(&self) -> Result<&dyn BulkLoad, TargetError> {
         Err(no_role(&self.url(), "load described tables"))
+    }
+
+    /// Changes settings of the server.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`]: no statement changes them.
+    fn setting_control(&self) -> Result<&dyn SettingControl, TargetError> {
+        Err(TargetError::unsupported(format!("Dyno cannot change settings of the server at {}", self.url()))
+            .hint("write a study, whose commands change them (docs/guides/studies.md)"))
     }
 
     /// Reads what a durability proof compares.

@@ -19,6 +19,7 @@ mod lock;
 pub mod ops;
 mod own_connections;
 mod sampler;
+mod setting_control;
 mod spec;
 mod target;
 pub mod wire;

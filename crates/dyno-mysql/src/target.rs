@@ -9,6 +9,7 @@ use super::connect::{MySqlConnectConfig, ResultMetadata};
 use super::connections::{MySqlConnections, requested_settings, server_settings};
 use super::ops::{self, MySqlSession};
 use super::own_connections::SharedSessionRegistry;
+use super::setting_control::MySqlSettingControl;
 use super::{
     compatibility, counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler,
 };
@@ -20,8 +21,8 @@ use dyno_engine::{
     BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CompatibleTarget,
     CounterScope, DataState, Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink,
     LoadReport, Lock, ObjectKind, Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError,
-    Value, WorkloadNeeds, retry_read,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, SettingControl, StatementLimit, TableWords,
+    Target, TargetError, Value, WorkloadNeeds, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -33,6 +34,7 @@ pub(super) struct MySqlTarget {
     /// The plan's URL, completed from option files and the environment.
     url: TargetUrl,
     connections: MySqlConnections,
+    settings: MySqlSettingControl,
     /// The connections of the sessions and what they have done. Observer and sampler use it to recognize
     /// their own sessions.
     sessions: SharedSessionRegistry,
@@ -41,9 +43,11 @@ pub(super) struct MySqlTarget {
 impl MySqlTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         let config = MySqlConnectConfig::from_url(url, options)?;
+        let connections = MySqlConnections::new(config, server_settings);
         Ok(Self {
-            url: config.effective_url(url),
-            connections: MySqlConnections::new(config, server_settings),
+            url: connections.config.effective_url(url),
+            settings: MySqlSettingControl(connections.clone()),
+            connections,
             sessions: SharedSessionRegistry::default(),
         })
     }
@@ -58,9 +62,11 @@ impl CompatibleTarget for MySqlTarget {
         let mut config = self.connections.config.clone();
         // As most drivers request results.
         config.result_metadata = ResultMetadata::Each;
+        let connections = MySqlConnections::new(config, requested_settings);
         Box::new(Self {
             url: self.url.clone(),
-            connections: MySqlConnections::new(config, requested_settings),
+            settings: MySqlSettingControl(connections.clone()),
+            connections,
             sessions: self.sessions.clone(),
         })
     }
@@ -207,6 +213,10 @@ impl Target for MySqlTarget {
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
         Ok(self)
+    }
+
+    fn setting_control(&self) -> Result<&dyn SettingControl, TargetError> {
+        Ok(&self.settings)
     }
 }
 

@@ -17,6 +17,7 @@ pub mod ops;
 mod pool;
 mod pool_config;
 mod sampler;
+mod setting_control;
 mod spec;
 mod target;
 pub mod wire;

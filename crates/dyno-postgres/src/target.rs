@@ -11,6 +11,7 @@ use super::identity::block::{block_size, chosen_block_size};
 use super::ops::{self, InferredTypes, PostgresSession};
 use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
+use super::setting_control::PostgresSettingControl;
 use super::{compatibility, counters, executed_statements, identity, layout, lock, sampler};
 use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
@@ -20,8 +21,8 @@ use dyno_engine::{
     BlockData, BlockSessionConfig, BlocksSql, BulkLoad, Cancel, Capabilities, Claim, CompatibleTarget,
     ConnectionPurpose, CounterScope, DataState, Dialect, DropItem, DurabilityProof, Fill, Holder,
     LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind, Observer, OpenOptions, PassiveObserver,
-    RowCallback, RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target,
-    TargetError, Value, WorkloadNeeds, retry_read,
+    RowCallback, RowVersion, Sampler, ServerLife, Session, SessionSetup, SettingControl, StatementLimit,
+    TableWords, Target, TargetError, Value, WorkloadNeeds, retry_read,
 };
 
 /// The most connections that speed up a load: more than a server has processors.
@@ -34,6 +35,7 @@ pub(super) struct PostgresTarget {
     url: TargetUrl,
     /// The connections to the server.
     connections: PostgresConnections,
+    settings: PostgresSettingControl,
     /// The pool of the sessions; absent if they connect directly to the server.
     pool: Option<Arc<PostgresPool>>,
     /// Parameter types that the server has inferred.
@@ -43,9 +45,11 @@ pub(super) struct PostgresTarget {
 impl PostgresTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         let config = PostgresConnectConfig::from_url(url, options)?;
+        let connections = PostgresConnections::new(config, server_settings);
         Ok(Self {
-            url: config.effective_url(url),
-            connections: PostgresConnections::new(config, server_settings),
+            url: connections.config.effective_url(url),
+            settings: PostgresSettingControl(connections.clone()),
+            connections,
             pool: None,
             inferred: InferredTypes::default(),
         })
@@ -70,9 +74,11 @@ impl CompatibleTarget for PostgresTarget {
     }
 
     fn sql_only(&self) -> Box<dyn Target> {
+        let connections = PostgresConnections::new(self.connections.config.clone(), requested_settings);
         Box::new(Self {
             url: self.url.clone(),
-            connections: PostgresConnections::new(self.connections.config.clone(), requested_settings),
+            settings: PostgresSettingControl(connections.clone()),
+            connections,
             pool: self.pool.clone(),
             inferred: InferredTypes::default(),
         })
@@ -229,6 +235,10 @@ impl Target for PostgresTarget {
 
     fn durability_proof(&self) -> Result<&dyn DurabilityProof, TargetError> {
         Ok(self)
+    }
+
+    fn setting_control(&self) -> Result<&dyn SettingControl, TargetError> {
+        Ok(&self.settings)
     }
 }
 

@@ -153,11 +153,16 @@ pub(crate) enum CliCommand {
     /// Compare two settings with interleaved runs (A B B A …).
     #[command(
         after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] on top of the plan, or a plan file; an empty \
-            side is the plan unchanged. Interleaving makes drift affect both sides equally. At the end the \
-            sides are compared as by dyno compare. Exit code 1 also means that a --gate failed.\n\n\
+            side is the plan unchanged. Interleaving makes drift affect both sides equally. The test stops \
+            once it is decided or cannot be decided; at most 5 % of tests of equal sides report a \
+            difference. --setting changes a setting of the server for all its users, after consent, and \
+            restores it (docs/guides/ab.md). Exit code 1 also means that a --gate failed or is not \
+            decided.\n\n\
             Examples:\n  \
             dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10 --dry-run\n  \
             dyno ab --a '' --b work_unit=256\n  \
+            dyno ab --setting work_mem=4MB,64MB\n  \
+            dyno ab --setting shared_buffers=128MB,512MB --restart-command 'systemctl restart postgresql'\n  \
             dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
     Ab(AbArgs),

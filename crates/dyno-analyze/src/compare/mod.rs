@@ -11,6 +11,7 @@ mod align;
 mod background;
 mod compared;
 pub mod gate;
+pub mod look;
 mod near_zero;
 mod overall;
 pub mod rank;

@@ -187,8 +187,14 @@ fn non_durable_side_is_in_comparison_headline_and_notes() {
         ([words.into()].as_slice(), [words.into()].as_slice())
     );
     let ab_side = |name: &str| AbSide { name: name.into(), runs: Vec::new() };
-    let figures =
-        AbResult { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison), gates: Vec::new() };
+    let figures = AbResult {
+        a: ab_side("a"),
+        b: ab_side("b"),
+        comparison: Some(comparison),
+        gates: Vec::new(),
+        sequential: None,
+        server_settings: Vec::new(),
+    };
     let headline = conclusion("ab-1", None, figures).line;
     assert!(headline.starts_with("b is faster than a: ") && headline.contains(words), "{headline}");
     let undurable_sides = compare(&side("b", &b), &side("c", &b), &ComparisonRules::default());
@@ -218,6 +224,8 @@ fn background_activity_on_one_side_confounds_verdicts() {
         b: ab_side("b"),
         comparison: Some(comparison.clone()),
         gates: Vec::new(),
+        sequential: None,
+        server_settings: Vec::new(),
     };
     let headline = conclusion("ab-1", None, figures).line;
     assert!(

@@ -3,6 +3,7 @@
 use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
+use super::sequential::SequentialResult;
 use super::{Conclusion, ConclusionFigures, pairs};
 use crate::compare::{
     ComparisonVerdict, GateResult, OverallComparison, RunComparison, SIGNIFICANCE, background_words,
@@ -10,6 +11,9 @@ use crate::compare::{
 use crate::number::fixed;
 use crate::points::{Measure, phrase};
 use crate::varied::RepeatVariation;
+
+/// What the name of a server setting begins with among the settings of a side.
+pub const SERVER_PREFIX: &str = "server.";
 
 /// One side of the A/B test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +36,12 @@ pub struct AbResult {
     /// Limits that it had to keep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<GateResult>,
+    /// How the test stopped by itself; absent where its number of pairs was fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential: Option<SequentialResult>,
+    /// The server settings that differ between the sides, as `--setting` takes them: `work_mem=4MB,64MB`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_settings: Vec<String>,
 }
 
 /// The conclusion of the A/B test named `of`.
@@ -50,11 +60,17 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
         (Some(_), None) => ("no comparison: no measure is on both sides".to_owned(), Vec::new()),
         (None, _) => ("no comparison: a side has no valid run".to_owned(), Vec::new()),
     };
-    words.extend(
-        figures.gates.iter().map(|result| {
-            format!("gate {}: {}", result.gate, if result.holds { "passed" } else { "failed" })
-        }),
-    );
+    if let Some(sequential) = &figures.sequential {
+        words.insert(0, sequential.sentence());
+    }
+    words.extend(figures.gates.iter().map(|result| {
+        let outcome = match (result.holds, result.certain) {
+            (_, false) if figures.sequential.is_some() => "not decided",
+            (true, _) => "passed",
+            (false, _) => "failed",
+        };
+        format!("gate {}: {outcome}", result.gate)
+    }));
     if let Some(comparison) = &figures.comparison {
         words.extend(comparison.notes.iter().cloned());
         words.extend(comparison.others.iter().cloned());
@@ -69,6 +85,9 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
 fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) -> String {
     let (a, b, margin) = (&ab.a.name, &ab.b.name, fixed(comparison.margin_pct, 1));
     let mut difference_text = difference_words(comparison, leading);
+    if ab.sequential.is_some() {
+        difference_text = difference_text.replacen("(95 %:", "(95 % over all looks:", 1);
+    }
     if !comparison.not_durable.is_empty() {
         difference_text = format!("{difference_text}; caution ({})", comparison.not_durable.join("; "));
     }

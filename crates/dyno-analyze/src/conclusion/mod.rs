@@ -7,6 +7,7 @@
 pub mod ab;
 mod pairs;
 pub mod search;
+pub mod sequential;
 pub mod soak;
 pub mod study;
 pub mod suite;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::next::{NextStep, next_lines};
 pub use ab::{AbResult, AbSide};
 pub use search::{SearchResult, SearchTrial};
+pub use sequential::{SequentialLook, SequentialResult, SequentialStop};
 pub use soak::SoakResult;
 pub use study::StudyResult;
 pub use suite::SuiteResult;
@@ -94,6 +96,12 @@ impl Conclusion {
             ConclusionFigures::Sweep(_) => Vec::new(),
             _ => next_lines(&self.next),
         }
+    }
+
+    /// How a sequential test stopped, in one sentence; absent for other conclusions.
+    pub fn sequential_sentence(&self) -> Option<&str> {
+        let is_sequential = matches!(&self.figures, ConclusionFigures::Ab(ab) if ab.sequential.is_some());
+        self.words.first().filter(|_| is_sequential).map(String::as_str)
     }
 
     /// The conclusion, whether the command completed, and all further findings, one sentence each.

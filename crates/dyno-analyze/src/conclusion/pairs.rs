@@ -1,6 +1,7 @@
 //! The next step after an A/B test, from its figures.
 
 use super::AbResult;
+use super::ab::SERVER_PREFIX;
 use crate::compare::rank::{fewest_pairs, least_p};
 use crate::compare::{ComparisonVerdict, MARGIN_PCT, SIGNIFICANCE};
 use crate::next::{NextStep, PairsEvidence, after_pairs};
@@ -13,6 +14,7 @@ pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
     };
     after_pairs(&PairsEvidence {
         sides: settings(&test.a.name).zip(settings(&test.b.name)),
+        server_settings: test.server_settings.clone(),
         runs: comparison.runs,
         least_p: least_p(comparison.runs.0, comparison.runs.1),
         fewest_pairs: fewest_pairs(SIGNIFICANCE),
@@ -33,6 +35,7 @@ pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
 fn settings(name: &str) -> Option<String> {
     let inside = name.split_once(" (")?.1.strip_suffix(')')?;
     let pairs = inside.split(", ").filter_map(|pair| pair.split_once(" = "));
+    let pairs = pairs.filter(|(key, _)| !key.starts_with(SERVER_PREFIX));
     let words = pairs.map(|(key, value)| match key {
         "plan" => value.to_owned(),
         _ => format!("{key}={value}"),
@@ -55,6 +58,7 @@ mod tests {
             (options("a (the plan unchanged)"), options("b (plan = b.toml)")),
             (String::new(), "b.toml".into())
         );
+        assert_eq!(options("a (data.seed = 1, server.work_mem = 4MB)"), "data.seed=1");
         assert_eq!(settings("ext4"), None);
     }
 }

@@ -48,6 +48,8 @@ fn ab_of(a: &[f64], b: &[f64]) -> Conclusion {
         b: side(&of_b.0, &b),
         comparison: Some(comparison),
         gates: Vec::new(),
+        sequential: None,
+        server_settings: Vec::new(),
     };
     ab::conclusion("ab-1", None, figures)
 }
@@ -183,7 +185,7 @@ fn next_of(conclusion: &Conclusion) -> (String, String) {
 fn ab_conclusion_says_how_many_pairs_would_decide() {
     let command = |pairs| format!("dyno ab --a work_unit=64 --b work_unit=32 --pairs {pairs}");
     let three = ab_of(&[1000.0, 1010.0, 990.0], &[900.0, 910.0, 890.0]);
-    assert_eq!(next_of(&three), ("too_few_pairs".into(), command(5)));
+    assert_eq!(next_of(&three), ("too_few_pairs".into(), command(10)));
     assert_eq!(
         three.next[0].sentence,
         "3 + 3 runs cannot be significant (least p = 0.10); 4 pairs or more can"

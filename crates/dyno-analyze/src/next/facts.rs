@@ -14,6 +14,11 @@ const HIT_PCT: f64 = 95.0;
 /// Redo between two checkpoints must be at least this share of the limit that forces them.
 const REDO_SHARE: f64 = 0.05;
 
+/// A setting is raised by at most this factor at once.
+const FACTOR_MAX: f64 = 16.0;
+/// The factor by which memory for a statement is raised: sorts need it per session, so it must stay small.
+const WORK_MEMORY_FACTOR: u64 = 4;
+
 pub(super) const RULES: &[RunRule] = &[
     NextRule {
         name: "forced_checkpoints",
@@ -85,6 +90,13 @@ pub(super) fn size_bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// `size` multiplied, in the unit in which the server shows it: `1GB` by 4 is `4GB`.
+fn raised(size: &str, factor: u64) -> Option<String> {
+    let digits = size.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic());
+    let raised = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    Some(format!("{raised}{}", &size[digits.len()..]))
+}
+
 fn redo_bytes(run: &RunEvidence<'_>) -> Option<f64> {
     run.record.counters.get(Counter::RedoBytes).ok().map(|bytes| bytes as f64)
 }
@@ -104,7 +116,11 @@ fn forced_checkpoints(run: &RunEvidence<'_>) -> Option<FoundStep> {
             times(forced, "checkpoint", "checkpoints"),
             bytes(redo as u64)
         );
-        (sentence, None)
+        // Room for the redo of the window without a forced checkpoint.
+        let factor = (2.0 * forced).max(redo / limit_bytes).min(FACTOR_MAX) as u64;
+        let command = raised(limit, factor.next_power_of_two())
+            .map(|proposed| format!("dyno ab --setting max_wal_size={limit},{proposed}"));
+        (sentence, command)
     })
 }
 
@@ -122,7 +138,8 @@ fn page_images(run: &RunEvidence<'_>) -> Option<FoundStep> {
             figure(images),
             percent(share_pct.min(100.0))
         );
-        (sentence, None)
+        let is_known = run.setting("wal_compression") == Some("off");
+        (sentence, is_known.then(|| "dyno ab --setting wal_compression=off,on".to_owned()))
     })
 }
 
@@ -133,7 +150,9 @@ fn temporary_files(run: &RunEvidence<'_>) -> Option<FoundStep> {
         "statements wrote {} of temporary files; raise `work_mem` ({memory}) and compare",
         bytes(written as u64)
     );
-    Some((sentence, None))
+    let command = raised(memory, WORK_MEMORY_FACTOR)
+        .map(|proposed| format!("dyno ab --setting work_mem={memory},{proposed}"));
+    Some((sentence, command))
 }
 
 fn log_buffer(run: &RunEvidence<'_>) -> Option<FoundStep> {
@@ -169,7 +188,7 @@ fn two_syncs(run: &RunEvidence<'_>) -> Option<FoundStep> {
             "each commit waits for the redo log and for the binary log{latency_words}; compare with `sync_binlog` = 0, \
              which shows the share of the binary log (not for data that must survive)"
         );
-        (sentence, None)
+        (sentence, Some("dyno ab --setting sync_binlog=1,0".to_owned()))
     })
 }
 

@@ -6,7 +6,7 @@ use crate::number::{fixed, percent};
 /// More pairs than this are no advice.
 const PAIRS_MAX: f64 = 100.0;
 /// Pairs of a test by default.
-const PAIRS: usize = 5;
+const PAIRS: usize = 10;
 
 const SWEEPS: &str = "docs/guides/sweeps.md";
 const RANKS: &str = "docs/guides/comparing.md";
@@ -16,6 +16,8 @@ const RANKS: &str = "docs/guides/comparing.md";
 pub(crate) struct PairsEvidence {
     /// The settings of both sides, as `--a` and `--b` take them; absent where they are unknown.
     pub(crate) sides: Option<(String, String)>,
+    /// The server settings of the sides, as `--setting` takes them.
+    pub(crate) server_settings: Vec<String>,
     /// Valid runs of each side.
     pub(crate) runs: (usize, usize),
     /// The least p that so many runs can have.
@@ -90,7 +92,14 @@ impl PairsEvidence {
             true => String::new(),
             false => format!(" --margin {}", self.margin_pct),
         };
-        Some(format!("dyno ab --a {} --b {} --pairs {pairs}{margin}", quoted(a), quoted(b)))
+        let settings = self.server_settings.iter().map(|setting| format!(" --setting {}", quoted(setting)));
+        let settings = settings.collect::<String>();
+        // Without plan keys, the settings are the whole difference.
+        let keys = match (a.as_str(), b.as_str(), settings.is_empty()) {
+            ("", "", false) => String::new(),
+            _ => format!(" --a {} --b {}", quoted(a), quoted(b)),
+        };
+        Some(format!("dyno ab{keys}{settings} --pairs {pairs}{margin}"))
     }
 }
 

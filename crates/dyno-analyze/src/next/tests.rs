@@ -174,6 +174,8 @@ fn steps_of_a_run_name_figures_and_commands() {
         all_steps[0].sentence,
         "`max_wal_size` (64MB) forced 4 checkpoints in the window, which wrote 1 GiB of redo; raise it and compare"
     );
+    let setting = "dyno ab --setting max_wal_size=64MB,1024MB";
+    assert_eq!(all_steps[0].command.as_deref(), Some(setting));
     assert_eq!(
         all_steps[1].command.as_deref(),
         Some("dyno ab --a workload.commit=wait --b workload.commit=nowait")

@@ -18,6 +18,7 @@ use crate::event::{CampaignEvent, StudyEvent};
 use crate::load::{LoadOutcome, load};
 use crate::ready::PreparedCampaign;
 use crate::room::DataLoadPolicy;
+use crate::setting_value::is_same_setting;
 
 /// The outcome of a leg without an error.
 pub(super) enum LegOutcome {
@@ -210,24 +211,5 @@ impl StudyRunner<'_> {
                 Err(Error::because(left.join("; "), "the revert commands of that variant did not undo it"))
             }
         }
-    }
-}
-
-/// Whether a setting has the expected value: equal text, ignoring case, or an equal size.
-fn is_same_setting(actual: &str, wanted: &str) -> bool {
-    let size = |text: &str| text.parse::<dyno_plan::Bytes>().ok().map(|bytes| bytes.to_string());
-    actual.eq_ignore_ascii_case(wanted) || (size(actual).is_some() && size(actual) == size(wanted))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same_setting;
-
-    #[test]
-    fn settings_match_ignoring_case_and_size_unit() {
-        assert!(is_same_setting("on", "ON"));
-        assert!(is_same_setting("128MB", "128MB"));
-        assert!(!is_same_setting("128MB", "64MB"));
-        assert!(is_same_setting("1024M", "1G"));
     }
 }

@@ -6,7 +6,7 @@ use dyno_record::{Repository, SweepId};
 
 use super::command::StudyCommandRunner;
 use super::event_filter::FilteredStudyListener;
-use super::journal::{Journal, StudyJournalEntry, StudyJournalEvent};
+use super::journal::{StudyJournal, StudyJournalEntry, StudyJournalEvent};
 use super::order::StudyDefinition;
 use super::progress::StudyProgress;
 use crate::campaign_context::{CampaignContext, Consent};
@@ -20,7 +20,7 @@ pub(super) struct StudyRunner<'a> {
     pub(super) legs: Vec<StudyLeg>,
     pub(super) runner: StudyCommandRunner<'a>,
     pub(super) progress: StudyProgress,
-    journal: Journal,
+    journal: StudyJournal,
     pub(super) repository: Repository,
     /// Number of legs that this process executed, and their total duration, s.
     pub(super) leg_times: (u32, f64),
@@ -33,7 +33,7 @@ impl<'a> StudyRunner<'a> {
         repository: Repository,
         id: SweepId,
     ) -> Result<Self, Error> {
-        let (journal, entries) = Journal::open(&order.folder)?;
+        let (journal, entries) = StudyJournal::open(&order.folder)?;
         let runner = StudyCommandRunner {
             ctx,
             order,

@@ -122,6 +122,8 @@ fn ab_report_answer_is_its_verdict_and_not_the_best_run() {
         b: dyno_analyze::conclusion::AbSide { name: "b".into(), runs: runs(&records[1]) },
         comparison: None,
         gates: Vec::new(),
+        sequential: None,
+        server_settings: Vec::new(),
     };
     let stopped = Some("it was stopped with 2 runs made".to_owned());
     let conclusion = dyno_analyze::conclusion::ab::conclusion("ab-1", stopped, figures);

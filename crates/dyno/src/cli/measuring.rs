@@ -117,15 +117,28 @@ pub(crate) struct SoakArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AbArgs {
-    /// Settings or plan of side A.
-    #[arg(long, value_name = "SET")]
-    pub(crate) a: String,
-    /// Settings or plan of side B.
-    #[arg(long, value_name = "SET")]
-    pub(crate) b: String,
-    /// Number of runs of each side.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    /// Plan keys or plan of side A [default: the plan unchanged].
+    #[arg(long, value_name = "SET", required_unless_present_any = ["setting", "only_restore"])]
+    pub(crate) a: Option<String>,
+    /// Plan keys or plan of side B [default: the plan unchanged].
+    #[arg(long, value_name = "SET", required_unless_present_any = ["setting", "only_restore"])]
+    pub(crate) b: Option<String>,
+    /// Setting of the server with its value on side A and on side B; can be repeated. Dyno changes it,
+    /// reads it back before each run, and restores it. An empty value is the present one.
+    #[arg(long, value_name = "NAME=A,B")]
+    pub(crate) setting: Vec<String>,
+    /// Command that restarts the server and waits until it runs, for settings that need it.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) restart_command: Option<String>,
+    /// Only restore settings that an interrupted test left on the target.
+    #[arg(long, conflicts_with_all = ["a", "b", "setting", "dry_run"])]
+    pub(crate) only_restore: bool,
+    /// The most runs of each side; the test stops earlier once it is decided or cannot be decided.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) pairs: u32,
+    /// Make exactly the number of --pairs, and judge the sides once, at the end.
+    #[arg(long)]
+    pub(crate) fixed: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     /// Only show the runs and their duration.

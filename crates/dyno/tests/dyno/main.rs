@@ -7,6 +7,7 @@
     reason = "a pass of minutes says how far it is, and a test that is skipped says why"
 )]
 
+mod ab_settings;
 mod accept;
 mod alone;
 mod asked;
