@@ -32,7 +32,7 @@ pub use side::AbSidePlan;
 pub enum AbPairs {
     /// At most so many: the test stops by itself once it is decided, or cannot be decided.
     AtMost(u32),
-    /// Exactly so many.
+    /// Exactly so many: the sides are judged once, at the end.
     Fixed(u32),
 }
 

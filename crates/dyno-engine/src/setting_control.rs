@@ -22,7 +22,7 @@ pub struct ServerSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingActivation {
-    /// While the server runs.
+    /// For connections that begin after the change.
     Running,
     /// When the server starts again.
     Restart,

@@ -65,7 +65,7 @@ pub(crate) struct JobRequest {
     pub(crate) a: String,
     /// A/B test only: settings of side B, in the same form.
     pub(crate) b: String,
-    /// A/B test only: number of runs of each side.
+    /// A/B test only: the most runs of each side.
     pub(crate) pairs: u32,
     /// Suite only: whether it is the quick suite.
     pub(crate) quick: bool,
@@ -111,7 +111,7 @@ impl Default for JobRequest {
             time: "1h".into(),
             a,
             b,
-            pairs: 5,
+            pairs: 10,
             quick: true,
             groups: Vec::new(),
             tests: Vec::new(),

@@ -20,7 +20,7 @@ pub fn judge_look(comparison: &mut RunComparison, boundary: Option<&Boundary>, r
         let Some(overall) = comparison.overall.iter_mut().find(|o| o.measure == compared.measure) else {
             continue;
         };
-        // That both are nearly zero is no matter of chance.
+        // No test is needed where both sides are nearly zero.
         if nothing(compared) || compared.verdict == ComparisonVerdict::OneRunEach {
             continue;
         }

@@ -25,13 +25,13 @@ pub struct SequentialResult {
 /// One look at the leading measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SequentialLook {
-    /// Pairs made so far.
+    /// Pairs that were made before the look.
     pub pairs: u32,
     /// The part of the error rate that this look used: the test rejects where p is at most this.
     pub level: f64,
     /// Probability of ranks at least as far apart when both sides are the same.
     pub p: Option<f64>,
-    /// The difference, %.
+    /// The second side minus the first, % of the first.
     pub difference_pct: Option<f64>,
     /// Its interval, %. The intervals of all looks together contain the difference in 95 % of all
     /// tests.
@@ -60,7 +60,7 @@ impl SequentialResult {
     pub(crate) fn sentence(&self) -> String {
         let pairs_max = self.pairs_max;
         let last = self.looks.last();
-        let looked = last.map_or_else(String::new, |look| {
+        let last_look = last.map_or_else(String::new, |look| {
             let p = look.p.map_or_else(String::new, |p| format!("p = {}, ", fixed(p, 4)));
             format!(" ({p}level of this look {})", fixed(look.level, 4))
         });
@@ -69,15 +69,19 @@ impl SequentialResult {
             format!("; {pairs_max} pairs find a difference of {} % in 80 % of the cases", percent(detectable))
         });
         let stop = match self.stop {
-            SequentialStop::Decided => format!("decided after {pairs} of at most {pairs_max} pairs{looked}"),
+            SequentialStop::Decided => {
+                format!("decided after {pairs} of at most {pairs_max} pairs{last_look}")
+            }
             SequentialStop::Undecidable => format!(
                 "stopped after {pairs} of at most {pairs_max} pairs, because the others are unlikely to \
-                 decide{looked}{detectable}"
+                 decide{last_look}{detectable}"
             ),
             SequentialStop::Confounded => format!(
                 "stopped after {pairs} of at most {pairs_max} pairs: background activity takes the verdict away"
             ),
-            SequentialStop::PairsMax => format!("not decided by all {pairs_max} pairs{looked}{detectable}"),
+            SequentialStop::PairsMax => {
+                format!("not decided by all {pairs_max} pairs{last_look}{detectable}")
+            }
             SequentialStop::Interrupted => {
                 format!("ended early, so it decides nothing; its last look was after {pairs} pairs")
             }

@@ -35,8 +35,8 @@ impl Design {
     }
 
     fn look(&self, pairs: u32) -> Option<(Boundary, f64)> {
-        let found = self.looks.iter().find(|look| look.0 == pairs)?;
-        Some((found.1, found.2))
+        let look = self.looks.iter().find(|look| look.0 == pairs)?;
+        Some((look.1, look.2))
     }
 }
 
@@ -141,14 +141,14 @@ fn sides_beyond_margin_are_rarely_called_equal() {
 #[test]
 fn equal_quiet_sides_are_called_equal_and_noisy_ones_stop() {
     let design = &Design::new(20);
-    let of = |noise: f64| {
+    let test_with = |noise: f64| {
         move |random: &mut ResamplingRandom| {
             simulate(design, 2.0, |_, _| 1_000.0 * (1.0 + noise * normal(random)))
         }
     };
-    let (equal, pairs) = share_of(Ending::Equal, of(0.005));
+    let (equal, pairs) = share_of(Ending::Equal, test_with(0.005));
     assert!(equal > 0.9 && pairs < 12.0, "{equal} after {pairs}");
-    let (open, pairs) = share_of(Ending::Open, of(0.08));
+    let (open, pairs) = share_of(Ending::Open, test_with(0.08));
     assert!(open > 0.8 && pairs < 16.0, "{open} after {pairs}");
 }
 

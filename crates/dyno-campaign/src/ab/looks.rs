@@ -38,7 +38,7 @@ impl SequentialLooks {
         self.planned.first().copied().unwrap_or(self.plan.pairs_max)
     }
 
-    /// Whether the test stops.
+    /// Whether a look has ended the test.
     pub(super) fn has_stopped(&self) -> bool {
         self.stop.is_some()
     }
@@ -145,4 +145,95 @@ fn judge_at_look(
         judge_look(target, boundary, &records);
     }
     answer.gates = judge.check_gates(&answer.comparison);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+    use dyno_analyze::fixture;
+    use dyno_record::{Metric, Unit};
+
+    use super::*;
+
+    /// The runs of a side with these operations per second.
+    fn side(name: &str, ops_per_s: &[f64]) -> (String, Vec<RunRecord>) {
+        let run = |(number, &value): (usize, &f64)| {
+            let mut record = fixture::sqlite();
+            record.id = format!("{name}-{number}");
+            record.metrics.insert("ops_per_s".into(), Metric::Value { value, unit: Unit::PerSecond });
+            record
+        };
+        (name.to_owned(), ops_per_s.iter().enumerate().map(run).collect())
+    }
+
+    /// Looks after each pair until the test stops.
+    fn test(a: &[f64], b: &[f64], gates: &[&str]) -> (SequentialResult, ComparisonResult) {
+        let gates: Vec<String> = gates.iter().map(|gate| (*gate).to_owned()).collect();
+        let judge = ComparisonSettings::new(&["ops_per_s".to_owned()], 2.0, &gates).unwrap();
+        let mut looks = SequentialLooks::new(a.len() as u32);
+        let mut pairs = 0;
+        while !looks.has_stopped() && pairs < a.len() {
+            pairs += 1;
+            looks.look(pairs as u32, &[side("a", &a[..pairs]), side("b", &b[..pairs])], &judge);
+        }
+        let sides = [side("a", &a[..pairs]), side("b", &b[..pairs])];
+        let mut answer = judge.answers(&sides).pop().unwrap();
+        (looks.conclude(&mut answer, &sides, &judge), answer)
+    }
+
+    const STEADY: [f64; 10] = [1000.0, 1004.0, 996.0, 1002.0, 998.0, 1003.0, 997.0, 1001.0, 999.0, 1000.5];
+
+    fn times(factor: f64) -> Vec<f64> {
+        STEADY.iter().map(|ops| ops * factor + 0.1).collect()
+    }
+
+    #[test]
+    fn clear_difference_stops_at_first_look() {
+        let (result, answer) = test(&STEADY, &times(1.2), &[]);
+        assert_eq!((result.stop, result.looks.len()), (SequentialStop::Decided, 1));
+        assert_eq!((result.looks[0].pairs, result.planned.as_slice()), (6, [6, 8, 10].as_slice()));
+        assert!(result.looks[0].p.unwrap() <= result.looks[0].level && result.looks[0].level < 0.02);
+        let overall = &answer.comparison.overall[0];
+        assert_eq!(overall.verdict, ComparisonVerdict::Faster);
+        assert_eq!(answer.comparison.points[0].measures[0].verdict, ComparisonVerdict::Faster);
+        let (low, high) = overall.interval_pct.unwrap();
+        assert!(low > 18.0 && high < 22.0 && low < 20.0 && high > 20.0, "{low} {high}");
+    }
+
+    #[test]
+    fn equal_sides_stop_as_equal_and_hopeless_ones_as_undecidable() {
+        let (result, answer) = test(&STEADY, &times(1.0), &[]);
+        assert_eq!(result.stop, SequentialStop::Decided);
+        assert_eq!(answer.comparison.overall[0].verdict, ComparisonVerdict::Same);
+        let noisy = [700.0, 1300.0, 900.0, 1200.0, 800.0, 1100.0, 1000.0, 950.0, 1050.0, 1250.0];
+        let mut mirrored = noisy;
+        mirrored.reverse();
+        let (result, answer) = test(&noisy, &mirrored, &[]);
+        assert_eq!((result.stop, result.looks.len()), (SequentialStop::Undecidable, 1));
+        assert!(result.detectable_pct.unwrap() > 10.0, "{result:?}");
+        assert_eq!(answer.comparison.overall[0].verdict, ComparisonVerdict::Unsure);
+    }
+
+    #[test]
+    fn gate_is_certain_only_where_its_whole_interval_decides() {
+        // Two pairs look clear and decide nothing: the least p of so few ranks is 0.33.
+        let (result, answer) = test(&STEADY[..2], &times(1.2)[..2], &["ops_per_s >= -3%"]);
+        assert_eq!((result.stop, result.looks.len()), (SequentialStop::PairsMax, 0));
+        assert!(!answer.gates[0].certain && answer.comparison.overall[0].interval_pct.is_none());
+        let (result, answer) = test(&STEADY, &times(1.0), &["ops_per_s >= -3%"]);
+        assert_eq!(result.stop, SequentialStop::Decided);
+        assert!(answer.gates[0].certain && answer.gates[0].holds);
+    }
+
+    #[test]
+    fn test_that_ends_between_looks_decides_nothing() {
+        let judge = ComparisonSettings::new(&["ops_per_s".to_owned()], 2.0, &[]).unwrap();
+        let sides = [side("a", &STEADY[..5]), side("b", &times(1.5)[..5])];
+        let mut answer = judge.answers(&sides).pop().unwrap();
+        assert_eq!(answer.comparison.overall[0].verdict, ComparisonVerdict::Faster, "without looks");
+        let result = SequentialLooks::new(10).conclude(&mut answer, &sides, &judge);
+        assert_eq!(result.stop, SequentialStop::Interrupted);
+        assert_eq!(answer.comparison.overall[0].verdict, ComparisonVerdict::Unsure);
+    }
 }

@@ -19,11 +19,11 @@ pub(super) enum SettingJournalEvent {
     Process { target: String },
     /// From now on these settings, as they were before, must be restored.
     Changed(ChangedSettings),
-    /// They were restored.
+    /// The settings of the last change have their earlier values again.
     Restored,
 }
 
-/// Settings to be restored.
+/// Settings that a test changed, and what restoring them takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChangedSettings {
     pub(super) before: Vec<ServerSetting>,

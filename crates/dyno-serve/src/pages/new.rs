@@ -239,7 +239,7 @@ fn fields(setup: &Setup, order: &JobRequest, wrong: &[FieldError]) -> Markup {
                 div class="fields of of-ab" {
                     (text("a", "Comparison: side A", &order.a, "settings that override the plan, KEY=VALUE[,KEY=VALUE…]; empty: the plan unchanged"))
                     (text("b", "Comparison: side B", &order.b, "workload.update_pct=50"))
-                    (text("pairs", "Comparison: runs of each side", &order.pairs.to_string(), "1 to 1,000"))
+                    (text("pairs", "Comparison: most runs of each side", &order.pairs.to_string(), "1 to 1,000"))
                 }
                 div class="fields of of-suite" {
                     (text("groups", "Suite: groups", &order.groups.join(", "), "separated by commas; empty: all"))

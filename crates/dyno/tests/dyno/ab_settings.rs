@@ -20,7 +20,7 @@ fn recorded(desk: &TestEnv, setting: &str) -> Vec<(String, String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let part = &record["part_of"];
         assert_eq!(part["settings"][0]["key"], format!("server.{setting}"));
-        let reported = &record["targets"][0]["identity"]["settings"][setting];
+        let reported = &record["targets"][0]["settings"][setting];
         (text(&part["side"]), text(&part["settings"][0]["value"]), text(reported))
     };
     let mut all: Vec<_> = listed.as_array().unwrap().iter().map(of).collect();
