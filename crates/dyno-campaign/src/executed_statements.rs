@@ -1,15 +1,21 @@
 //! Reads the statements that a target has executed, in the form that a workload needs.
 
-use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
-use dyno_import::statements::{Picked, StatementPickOptions, pick};
+use std::collections::BTreeSet;
+
+use dyno_engine::column_statistics::ColumnName;
+use dyno_engine::executed_statements::StatementQuery;
+use dyno_import::statements::{DraftFacts, Picked, StatementPickOptions, pick};
 use dyno_plan::Plan;
 
 use crate::campaign_context::CampaignContext;
 use crate::error::Error;
 use crate::targets::ReachedTargets;
 
-/// Returns selected statements from the statistics of `plan`'s target, with the types of their parameters.
-/// None of them is executed.
+/// The largest number of columns whose statistics are read.
+const COLUMNS_MAX: usize = 500;
+
+/// Returns selected statements from the statistics of `plan`'s target, with the types of their parameters, and
+/// with what the database knows about their columns if `with_columns`. None of the statements is executed.
 ///
 /// # Errors
 /// The target cannot be reached, keeps no statement statistics, or is one of several; the hint says what to
@@ -19,7 +25,8 @@ pub fn seen(
     plan: &Plan,
     request: &StatementQuery,
     options: &StatementPickOptions,
-) -> Result<(Picked, Vec<ParameterTypes>), Error> {
+    with_columns: bool,
+) -> Result<(Picked, DraftFacts), Error> {
     let targets = ReachedTargets::reach(ctx, plan)?;
     if targets.is_several() {
         let hint = "choose one with --target, and create a folder for each";
@@ -34,5 +41,13 @@ pub fn seen(
     let texts: Vec<String> = picked.chosen.iter().map(|one| one.marked(mark)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let types = reached.named(reached.target.parameter_types(&texts))?;
-    Ok((picked, types))
+    let mut facts = DraftFacts { types, ..DraftFacts::default() };
+    if with_columns {
+        let names: BTreeSet<ColumnName> = picked.chosen.iter().flat_map(|one| one.columns()).collect();
+        let names: Vec<ColumnName> = names.into_iter().take(COLUMNS_MAX).collect();
+        let known = reached.named(reached.target.column_statistics(request.schema.as_deref(), &names))?;
+        let known = names.into_iter().zip(known).filter_map(|(name, column)| Some((name, column?)));
+        facts.columns = known.collect();
+    }
+    Ok((picked, facts))
 }

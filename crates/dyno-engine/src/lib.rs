@@ -24,6 +24,7 @@ pub mod blocks;
 pub mod bounded_query;
 pub mod chunks;
 pub mod clock;
+pub mod column_statistics;
 pub mod compatibility;
 mod connections;
 pub mod data;

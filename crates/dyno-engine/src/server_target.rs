@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use dyno_plan::{AwrObserveMode, Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity, Snapshot};
 
+use crate::column_statistics::{ColumnName, ColumnStatistics};
 use crate::compatibility::{CompatibilityExtent, CompatibilityProfile};
 use crate::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use crate::net::CONNECTED_TO;
@@ -110,6 +111,7 @@ impl<T: CompatibleTarget> Target for ServerTarget<T> {
         fn reporter(awr: AwrObserveMode) -> Result<Option<Box<dyn Reporter>>, TargetError>;
         fn observed_statements(query: &StatementQuery) -> Result<ObservedStatements, TargetError>;
         fn parameter_types(statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError>;
+        fn column_statistics(schema: Option<&str>, columns: &[ColumnName]) -> Result<Vec<Option<ColumnStatistics>>, TargetError>;
         fn within(body: &mut dyn FnMut());
         fn set_sessions_elsewhere(elsewhere: bool);
         fn dialect() -> Dialect;

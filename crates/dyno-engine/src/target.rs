@@ -6,6 +6,7 @@ use dyno_plan::{AwrObserveMode, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity};
 
 use crate::block_data::BlockData;
+use crate::column_statistics::{ColumnName, ColumnStatistics};
 use crate::database_report::Reporter;
 use crate::dialect::Dialect;
 use crate::error::TargetError;
@@ -169,6 +170,21 @@ pub trait Target: Send + Sync {
     /// The target cannot be reached.
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
         Ok(vec![None; statements.len()])
+    }
+
+    /// What the database knows about each of `columns`: its statistics, the ends of its indexes, and up to
+    /// [`column_statistics::SAMPLE_ROWS`](crate::column_statistics::SAMPLE_ROWS) rows. `schema` holds the tables
+    /// whose schema a statement does not name; `None` is the target's own. `None` for columns that Dyno does not
+    /// find or may not read.
+    ///
+    /// # Errors
+    /// The target cannot be reached.
+    fn column_statistics(
+        &self,
+        _schema: Option<&str>,
+        columns: &[ColumnName],
+    ) -> Result<Vec<Option<ColumnStatistics>>, TargetError> {
+        Ok(vec![None; columns.len()])
     }
 
     /// Runs `body`, the whole work of one session's thread, in the environment that the engine needs for it.

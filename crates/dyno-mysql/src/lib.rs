@@ -6,6 +6,7 @@
 //! reports why sessions do not end. `compatibility` knows the products that only speak the protocol.
 
 mod blockers;
+mod column_statistics;
 mod compatibility;
 pub mod connect;
 mod connections;

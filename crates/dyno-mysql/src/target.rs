@@ -11,8 +11,10 @@ use super::ops::{self, MySqlSession};
 use super::own_connections::SharedSessionRegistry;
 use super::setting_control::MySqlSettingControl;
 use super::{
-    compatibility, counters, executed_statements, explain, hang_reasons, identity, layout, lock, sampler,
+    column_statistics, compatibility, counters, executed_statements, explain, hang_reasons, identity, layout,
+    lock, sampler,
 };
+use dyno_engine::column_statistics::{ColumnName, ColumnStatistics};
 use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::executed_statements::{ObservedStatements, StatementQuery};
 use dyno_engine::pool::InterruptFn;
@@ -123,6 +125,14 @@ impl Target for MySqlTarget {
 
     fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
         self.connections.ask(|connection| executed_statements::seen(connection, request))
+    }
+
+    fn column_statistics(
+        &self,
+        schema: Option<&str>,
+        columns: &[ColumnName],
+    ) -> Result<Vec<Option<ColumnStatistics>>, TargetError> {
+        self.connections.ask(|connection| column_statistics::read(connection, schema, columns))
     }
 
     fn set_sessions_elsewhere(&self, elsewhere: bool) {

@@ -5,6 +5,7 @@
 //! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `pool`
 //! supports sessions behind a connection pooler.
 
+mod column_statistics;
 mod compatibility;
 pub mod connect;
 mod connections;

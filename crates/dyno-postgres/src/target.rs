@@ -12,7 +12,10 @@ use super::ops::{self, InferredTypes, PostgresSession};
 use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
 use super::setting_control::PostgresSettingControl;
-use super::{compatibility, counters, executed_statements, identity, layout, lock, sampler};
+use super::{
+    column_statistics, compatibility, counters, executed_statements, identity, layout, lock, sampler,
+};
+use dyno_engine::column_statistics::{ColumnName, ColumnStatistics};
 use dyno_engine::compatibility::CompatibilityProfile;
 use dyno_engine::executed_statements::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::pool::InterruptFn;
@@ -152,6 +155,16 @@ impl Target for PostgresTarget {
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
         self.connections.ask_for(ConnectionPurpose::Script, |connection| {
             executed_statements::parameter_types(connection, statements)
+        })
+    }
+
+    fn column_statistics(
+        &self,
+        schema: Option<&str>,
+        columns: &[ColumnName],
+    ) -> Result<Vec<Option<ColumnStatistics>>, TargetError> {
+        self.connections.ask_for(ConnectionPurpose::Script, |connection| {
+            column_statistics::read(connection, schema, columns)
         })
     }
 

@@ -8,14 +8,20 @@
 //! | `sorted` | which statements are not suitable for a workload, and why |
 //! | `naming` | names of transactions and generators |
 //! | `selection` | the statements with the most load, and those that are left out |
-//! | `suggest`, `write` | the files |
+//! | `tables` | the tables that a statement names |
+//! | `generator` | a generator from what the database knows about a column |
+//! | `suggest` | what could replace a missing generator |
+//! | `write`, `draws` | the files |
 
+mod draws;
+mod generator;
 mod naming;
 mod parameter_context;
 mod repair;
 mod selection;
 mod sorted;
 mod suggest;
+mod tables;
 mod text;
 mod write;
 
@@ -23,7 +29,7 @@ pub use selection::{
     Picked, PickedStatement, SkippedStatement, StatementParameter, StatementPickOptions, pick,
 };
 pub use sorted::SkipReason;
-pub use write::{WorkloadDraft, draft};
+pub use write::{DraftFacts, WorkloadDraft, draft};
 
 #[cfg(test)]
 mod tests;

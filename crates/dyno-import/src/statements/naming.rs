@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::tables::tables;
 use super::text::ParsedStatement;
 
 /// The longest name, in characters.
 const LETTERS_MAX: usize = 40;
 /// The longest name of a transaction, in characters, which leaves room for the names of its generators.
 const BASE_MAX: usize = 24;
-
-/// Words before the name of a table.
-const BEFORE_TABLE: [&str; 4] = ["from", "into", "update", "call"];
-/// Words between these and the name.
-const BETWEEN: [&str; 5] = ["only", "ignore", "low_priority", "lateral", "into"];
 
 /// Names that are already used.
 #[derive(Debug, Default)]
@@ -53,21 +49,13 @@ pub(super) fn plain_name(text: &str) -> String {
 pub(super) fn of_statement(read: &ParsedStatement) -> String {
     let words = &read.words;
     let verb = words.first().map_or("statement", |word| word.letters.as_str());
-    let before = words.iter().position(|word| !word.quoted && BEFORE_TABLE.contains(&word.letters.as_str()));
-    let mut table = "";
-    if let Some(before) = before {
-        let behind = words[before + 1..]
-            .iter()
-            .skip_while(|word| !word.quoted && BETWEEN.contains(&word.letters.as_str()));
-        // In `schema.table`, the last part.
-        for word in behind {
-            table = &word.letters;
-            if word.behind != b'.' {
-                break;
-            }
-        }
-    }
-    let table = plain_name(table);
+    let called = || {
+        let call = words.iter().position(|word| !word.quoted && word.letters == "call")?;
+        let name = words[call + 1..].iter().find(|word| word.behind != b'.')?;
+        Some(name.letters.clone())
+    };
+    let table = tables(words).into_iter().next().map(|first| first.table).or_else(called).unwrap_or_default();
+    let table = plain_name(&table);
     let name = if table.is_empty() { verb.to_owned() } else { format!("{verb}_{table}") };
     let name: String = name.chars().take(BASE_MAX).collect();
     name.trim_end_matches('_').to_owned()

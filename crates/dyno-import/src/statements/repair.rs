@@ -3,7 +3,7 @@
 use dyno_engine::executed_statements::PlaceholderStyle;
 use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind};
 
-use super::parameter_context::{listed, plain};
+use super::parameter_context::{ParameterContext, ParameterUsage, listed, plain};
 
 /// The replacement for some tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum Repair {
     Nothing,
     Text(String),
     /// Values for these columns instead of `...`; one value if their number is unknown.
-    Values(Vec<Option<String>>),
+    Values(Vec<ParameterContext>),
     /// `DATE ?`, originally a typed literal: the distance to the mark in tokens, and its type.
     Cast(usize, &'static str),
 }
@@ -128,15 +128,20 @@ fn digest(text: &str, tokens: &[SqlToken], at: usize) -> Option<(Repair, usize)>
             let is_values =
                 before.get(1).is_some_and(|token| plain(&text[token.at.clone()]).starts_with("value"));
             let columns = if is_values { listed(text, &before[2..]) } else { Vec::new() };
-            let column = || {
+            let in_list = || {
                 let word = |place: usize| before.get(place).map(|token| plain(&text[token.at.clone()]));
-                let is_in = word(1).as_deref() == Some("in");
                 let place = if word(2).as_deref() == Some("not") { 3 } else { 2 };
-                word(place).filter(|_| is_in)
+                let column = word(place).filter(|_| word(1).as_deref() == Some("in"));
+                let qualifier = word(place + 2).filter(|_| word(place + 1).as_deref() == Some("."));
+                column.map_or(ParameterContext::UNKNOWN, |column| ParameterContext {
+                    qualifier,
+                    column: Some(column),
+                    usage: ParameterUsage::Value,
+                })
             };
             let values = match columns.is_empty() {
-                true => vec![column()],
-                false => columns.into_iter().map(Some).collect(),
+                true => vec![in_list()],
+                false => columns.into_iter().map(ParameterContext::stored).collect(),
             };
             Some((Repair::Values(values), 3))
         }

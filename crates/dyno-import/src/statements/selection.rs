@@ -1,5 +1,8 @@
 //! Selects the statements with the most load, and lists those left out.
 
+use std::collections::BTreeSet;
+
+use dyno_engine::column_statistics::ColumnName;
 use dyno_engine::executed_statements::{ObservedStatement, ObservedStatements, PlaceholderStyle};
 
 use super::naming::{NameRegistry, of_statement};
@@ -47,10 +50,15 @@ impl PickedStatement {
     /// The parameters of the statement, in order.
     pub fn parameters(&self) -> Vec<StatementParameter> {
         let to_parameter = |param: &super::text::Param| StatementParameter {
-            column: param.column.clone(),
+            column: param.context.column.clone(),
             several: param.several,
         };
         self.read.params.iter().map(to_parameter).collect()
+    }
+
+    /// The columns that its parameters may mean; without duplicates.
+    pub fn columns(&self) -> BTreeSet<ColumnName> {
+        (0..self.read.params.len()).flat_map(|place| self.read.candidates(place)).collect()
     }
 
     /// Its text as the source has it.

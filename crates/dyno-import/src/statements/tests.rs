@@ -5,7 +5,7 @@ use dyno_engine::Dialect;
 use dyno_engine::executed_statements::{ObservedStatement, ObservedStatements, PlaceholderStyle};
 use proptest::prelude::*;
 
-use super::{Picked, SkipReason, StatementPickOptions, WorkloadDraft, draft, pick};
+use super::{DraftFacts, Picked, SkipReason, StatementPickOptions, WorkloadDraft, draft, pick};
 use dyno_engine::sql_tokens::{SqlTokenKind, tokens_of_server};
 use dyno_workload::custom::CustomWorkload;
 
@@ -53,7 +53,7 @@ fn finished(made: &WorkloadDraft) -> Vec<(String, String)> {
 
 /// The statement of each transaction for an engine that numbers parameters by `mark`.
 fn sent(picked: &Picked, mark: fn(usize) -> String) -> Vec<String> {
-    let made = draft("w", picked, &[]);
+    let made = draft("w", picked, &DraftFacts::default());
     let files = finished(&made);
     let workload =
         CustomWorkload::read_files("w", &files).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
@@ -140,7 +140,7 @@ fn mysql_digests_are_repaired_to_be_executable() {
         assert_eq!(one(PlaceholderStyle::Question, digest).trim_end(), sent);
     }
     let several = picked(PlaceholderStyle::Question, &["SELECT `a` FROM `t` WHERE `b` IN (...)"]);
-    let text = &draft("w", &several, &[]).files[0].1;
+    let text = &draft("w", &several, &DraftFacts::default()).files[0].1;
     assert!(
         text.contains("select_t_b = { todo = \"b, one of several values, whose number is not known\" }"),
         "{text}"
@@ -247,7 +247,7 @@ fn workload_draft_errors_list_only_undefined_generators() {
         &["SELECT a FROM t WHERE id = $1 AND at < $2", "UPDATE t SET a = $1 WHERE id = $2", "SELECT f()"],
     );
     let types = [Some(vec!["bigint".to_owned(), "date".to_owned()]), None, None];
-    let made = draft("w", &picked, &types);
+    let made = draft("w", &picked, &DraftFacts { types: types.to_vec(), ..DraftFacts::default() });
     assert_eq!(made.undrawn, 4);
     let text = &made.files[0].1;
     for line in [
@@ -284,7 +284,7 @@ fn weights_are_execution_counts_scaled_to_the_maximum() {
     let weights = |calls: [u64; 3]| {
         let statements = calls.map(|calls| seen("SELECT f()", calls)).to_vec();
         let picked = pick(source(PlaceholderStyle::Dollar, statements), &OPTIONS);
-        let made = draft("w", &picked, &[]);
+        let made = draft("w", &picked, &DraftFacts::default());
         let workload = CustomWorkload::read_files("w", &made.files).unwrap();
         (workload.weights().collect::<Vec<_>>(), made.rounded)
     };
@@ -380,7 +380,7 @@ proptest! {
         if picked.chosen.is_empty() {
             return Ok(());
         }
-        let made = draft("w", &picked, &[]);
+        let made = draft("w", &picked, &DraftFacts::default());
         for (file, content) in &made.files {
             prop_assert!(!content.chars().any(|c| dyno_plan::terminal::acts(c) && !matches!(c, '\n' | '\t')), "{}: {:?}", file, content);
         }

@@ -1,10 +1,12 @@
 //! Converts a recorded text with its parameters for Dyno's own reader.
 
+use dyno_engine::column_statistics::ColumnName;
 use dyno_engine::executed_statements::PlaceholderStyle;
 use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind, tokens_of_server};
 
-use super::parameter_context::{column, plain};
+use super::parameter_context::{ParameterContext, ParameterUsage, context, plain};
 use super::repair::{self, Repair};
+use super::tables::{TableReference, tables};
 
 /// A part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +20,7 @@ pub(super) enum StatementPart {
 pub(super) struct Param {
     /// The server's name for it, such as `$1`; empty if every mark is a separate parameter.
     pub(super) mark: String,
-    /// What it is compared with, as far as the text shows: a column, or a word such as `limit`.
-    pub(super) column: Option<String>,
+    pub(super) context: ParameterContext,
     /// Whether it stands for a list of values of unknown length.
     pub(super) several: bool,
 }
@@ -53,6 +54,31 @@ impl ParsedStatement {
     /// The statement with names for its parameters.
     pub(super) fn named(&self, name: impl Fn(usize) -> String) -> String {
         self.with(|place| format!(":{}", name(place)))
+    }
+
+    /// The columns that the parameter at `place` may mean: one for each table that it may belong to.
+    pub(super) fn candidates(&self, place: usize) -> Vec<ColumnName> {
+        let ParameterContext { qualifier, column: Some(column), usage } = &self.params[place].context else {
+            return Vec::new();
+        };
+        if matches!(usage, ParameterUsage::Limit | ParameterUsage::Offset) {
+            return Vec::new();
+        }
+        let is_meant = |reference: &TableReference| match qualifier {
+            None => true,
+            Some(qualifier) => reference.alias.as_ref() == Some(qualifier) || reference.table == *qualifier,
+        };
+        let name = |reference: TableReference| ColumnName {
+            schema: reference.schema,
+            table: reference.table,
+            column: column.clone(),
+        };
+        let meant = tables(&self.words).into_iter().filter(is_meant).map(name);
+        match usage {
+            // A new row belongs to the first table, whatever the statement reads.
+            ParameterUsage::Stored => meant.take(1).collect(),
+            _ => meant.collect(),
+        }
     }
 
     /// The statement with marks for its parameters. Spaces separate what a reader would otherwise join.
@@ -188,7 +214,7 @@ impl StatementRewriter<'_> {
         let existing = self.params.iter().position(|param| !mark.is_empty() && param.mark == mark);
         let place = existing.unwrap_or_else(|| {
             let several = repair::is_list(self.text, self.tokens, at);
-            self.params.push(Param { mark, column: column(self.text, self.tokens, begin), several });
+            self.params.push(Param { mark, context: context(self.text, self.tokens, begin), several });
             self.params.len() - 1
         });
         self.parts.push(StatementPart::Param(place));
@@ -201,11 +227,8 @@ impl StatementRewriter<'_> {
             Repair::Values(columns) => {
                 for (place, column) in columns.iter().enumerate() {
                     self.push(if place == 0 { "" } else { ", " });
-                    self.params.push(Param {
-                        mark: String::new(),
-                        column: column.clone(),
-                        several: columns.len() == 1,
-                    });
+                    let several = columns.len() == 1;
+                    self.params.push(Param { mark: String::new(), context: column.clone(), several });
                     self.parts.push(StatementPart::Param(self.params.len() - 1));
                 }
             }

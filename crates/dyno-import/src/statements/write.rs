@@ -1,18 +1,20 @@
 //! Writes the files of a draft.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use dyno_engine::column_statistics::{ColumnName, ColumnStatistics};
 use dyno_engine::executed_statements::ParameterTypes;
 use dyno_plan::terminal::{acts, spelled};
 use dyno_workload::custom::syntax::{SCALE, TODO, WEIGHT_MAX};
 
-use super::naming::{NameRegistry, plain_name};
+use super::draws::draws;
+use super::naming::NameRegistry;
 use super::selection::{Picked, PickedStatement};
-use super::suggest;
 use crate::quoted::quoted;
 
 /// The largest number of foreign characters in a comment.
-const WORDS_MAX: usize = 100;
+pub(super) const WORDS_MAX: usize = 100;
 
 /// A draft of a workload: valid for Dyno's own reader except for what the user must complete.
 #[derive(Debug, Clone)]
@@ -21,12 +23,25 @@ pub struct WorkloadDraft {
     pub files: Vec<(String, String)>,
     /// Number of generators that the user must define.
     pub undrawn: usize,
+    /// Number of generators that may not draw what the application does; each has a `check` with the reason.
+    pub doubtful: usize,
     /// Whether weights are rounded, because the numbers of executions are too large.
     pub rounded: bool,
 }
 
-/// Drafts a workload called `name` from selected statements and the types of their parameters.
-pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> WorkloadDraft {
+/// What the database knows about the statements of a draft, and what the user decides.
+#[derive(Debug, Clone, Default)]
+pub struct DraftFacts {
+    /// The types of each statement's parameters; empty where the database was not asked.
+    pub types: Vec<ParameterTypes>,
+    /// The columns that their parameters may mean, as far as the database knows them.
+    pub columns: BTreeMap<ColumnName, ColumnStatistics>,
+    /// Whether the workload may write.
+    pub writes: bool,
+}
+
+/// Drafts a workload called `name` from selected statements.
+pub fn draft(name: &str, picked: &Picked, facts: &DraftFacts) -> WorkloadDraft {
     let most = picked.chosen.iter().map(|one| one.calls).max().unwrap_or(0);
     let weight_max = WEIGHT_MAX.unsigned_abs();
     let weight = |calls: u64| match most > weight_max {
@@ -36,22 +51,19 @@ pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> WorkloadD
             u64::try_from(scaled).unwrap_or(weight_max).max(1)
         }
     };
-    let mut draws = NameRegistry::with_reserved(&[SCALE]);
+    let mut registry = NameRegistry::with_reserved(&[SCALE]);
     let (mut drawn, mut transactions) = (String::new(), String::new());
     let mut files = Vec::new();
-    let mut undrawn = 0;
+    let (mut undrawn, mut doubtful) = (0, 0);
     for (place, one) in picked.chosen.iter().enumerate() {
-        let types = types.get(place).and_then(Option::as_ref);
-        let names = names(one, &mut draws);
-        undrawn += names.len();
-        if !names.is_empty() {
-            let _ = writeln!(drawn, "\n# {}", one.name);
+        let types = facts.types.get(place).and_then(Option::as_ref);
+        let draws = draws(one, types, &facts.columns, &mut registry);
+        undrawn += draws.undrawn;
+        doubtful += draws.doubtful;
+        if !draws.names.is_empty() {
+            let _ = write!(drawn, "\n# {}\n{}", one.name, draws.lines);
         }
-        for (at, name) in names.iter().enumerate() {
-            let type_name = types.and_then(|types| types.get(at)).map(String::as_str);
-            draw_line(one, at, name, type_name, &mut drawn);
-        }
-        let sql = format!("{};\n", one.read.named(|at| names[at].clone()));
+        let sql = format!("{};\n", one.read.named(|at| draws.names[at].clone()));
         let file = format!("{}.sql", one.name);
         let sql_value = match sql.chars().any(|c| acts(c) && !matches!(c, '\n' | '\t')) {
             // Escaped, because users view the file in a terminal.
@@ -64,31 +76,13 @@ pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> WorkloadD
         section(one, picked, weight(one.calls), &sql_value, &mut transactions);
     }
     let rounded = most > weight_max;
-    let mut text = head(name, picked, undrawn, rounded);
-    if undrawn > 0 {
+    let mut text = head(name, picked, (undrawn, doubtful), rounded, facts.writes);
+    if !drawn.is_empty() {
         let _ = write!(text, "\n[draw]{drawn}");
     }
     text.push_str(&transactions);
     files.insert(0, ("workload.toml".to_owned(), text));
-    WorkloadDraft { files, undrawn, rounded }
-}
-
-fn names(statement: &PickedStatement, draws: &mut NameRegistry) -> Vec<String> {
-    let name = |param: &super::text::Param| {
-        let column = param.column.as_deref().map(plain_name).filter(|column| !column.is_empty());
-        draws.unique_name(&format!("{}_{}", statement.name, column.as_deref().unwrap_or("value")))
-    };
-    statement.read.params.iter().map(name).collect()
-}
-
-fn draw_line(statement: &PickedStatement, at: usize, name: &str, type_name: Option<&str>, out: &mut String) {
-    let param = &statement.read.params[at];
-    let column = param.column.as_deref().map(|column| spelled(column, WORDS_MAX));
-    let several = param.several.then(|| "one of several values, whose number is not known".to_owned());
-    let hints: Vec<String> =
-        column.into_iter().chain(type_name.map(|of| spelled(of, WORDS_MAX))).chain(several).collect();
-    let todo_text = quoted(&hints.join(", "));
-    let _ = writeln!(out, "{name} = {{ {TODO} = {todo_text} }}  # such as {}", suggest::draw(type_name));
+    WorkloadDraft { files, undrawn, doubtful, rounded }
 }
 
 /// Adds a comment line; the text may be foreign.
@@ -97,7 +91,13 @@ fn comment(out: &mut String, words: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
+fn head(
+    name: &str,
+    picked: &Picked,
+    (undrawn, doubtful): (usize, usize),
+    rounded: bool,
+    may_write: bool,
+) -> String {
     let mut text = String::new();
     comment(
         &mut text,
@@ -109,19 +109,25 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
         comment(
             &mut text,
             &format!(
-                "To do: values were taken out of the statements, {undrawn} in all. Each has a `{TODO}` below, with what is known of it: write in"
+                "To do: {undrawn} values have no generator yet. Each has a `{TODO}` below, with what is known of it."
             ),
         );
-        comment(&mut text, "its place how it is drawn. `dyno workload check` names those that are left.");
+        comment(&mut text, "Replace it with a generator. `dyno workload check` lists those that are left.");
+    }
+    if doubtful > 0 {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            &format!(
+                "Check: {doubtful} generators may not draw what the application does. Each has a `check` with the reason."
+            ),
+        );
     }
     let writers: Vec<&str> =
         picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
     if !writers.is_empty() {
         comment(&mut text, "");
-        comment(
-            &mut text,
-            "These write, or may do so. They are run only with `writes = true`, which is yours to say:",
-        );
+        comment(&mut text, "These statements write, or may write. They run only with `writes = true`:");
         writers.iter().for_each(|writer| comment(&mut text, &format!("- {writer}")));
     }
     if rounded {
@@ -138,7 +144,7 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
     let about = quoted(&format!("The top statements of {}", spelled(&picked.source, WORDS_MAX)));
     let _ = writeln!(text, "\nversion = 1\nname = {}\nabout = {about}", quoted(name));
     if !writers.is_empty() {
-        text.push_str("# writes = true\n");
+        text.push_str(if may_write { "writes = true\n" } else { "# writes = true\n" });
     }
     text
 }

@@ -277,6 +277,9 @@ pub(crate) struct ImportStatements {
     /// Folder in which the workload is written.
     #[arg(long, visible_alias = "out", value_name = "DIR", requires = "sql_text")]
     pub(crate) into: Option<PathBuf>,
+    /// Let the workload write: sets `writes = true`.
+    #[arg(long, requires = "into")]
+    pub(crate) writes: bool,
     /// Maximum number of statements to take.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) top: u8,

@@ -140,7 +140,7 @@ fn assert_counted(desk: &TestEnv, report: &Value, folder: &str, times: u64) {
     assert!(!text.contains("hunter"), "literals were taken out: {text}");
 }
 
-fn postgres() -> Option<Postgres> {
+pub(crate) fn postgres() -> Option<Postgres> {
     let version = Postgres::available().into_iter().find(|version| {
         let library = |folder: &str| version.bins.join(folder).join("pg_stat_statements.so").exists();
         library("../lib") || library("../lib/postgresql")

@@ -53,6 +53,7 @@ mod fleet_waits;
 mod fleet_ways;
 mod grants;
 mod hosts;
+mod import_draws;
 mod import_metrics;
 mod import_pgbench;
 mod import_slob;

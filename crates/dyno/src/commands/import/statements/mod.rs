@@ -6,8 +6,8 @@ mod report;
 use std::path::Path;
 
 use dyno_campaign::Error;
-use dyno_engine::executed_statements::{ParameterTypes, StatementQuery};
-use dyno_import::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
+use dyno_engine::executed_statements::StatementQuery;
+use dyno_import::statements::{DraftFacts, Picked, StatementPickOptions, WorkloadDraft, draft, pick};
 
 use crate::cli::{CommonArgs, ImportStatements, MarkArgs};
 use crate::commands::new_folder::{workload_name, write_folder};
@@ -25,17 +25,18 @@ pub(super) fn run(common: &CommonArgs, args: &ImportStatements, talk: &Console) 
     };
     let options =
         StatementPickOptions { top: usize::from(args.top), min_calls: args.min_calls, system: args.system };
-    let (picked, types) = match &args.awr {
+    let (picked, mut facts) = match &args.awr {
         Some(file) => of_report(common, args, file, &options)?,
         None => of_target(common, args, &options, talk)?,
     };
+    facts.writes = args.writes;
     let made =
-        args.into.as_ref().filter(|_| !picked.chosen.is_empty()).map(|_| draft(&name, &picked, &types));
+        args.into.as_ref().filter(|_| !picked.chosen.is_empty()).map(|_| draft(&name, &picked, &facts));
     if let (Some(into), Some(made)) = (&args.into, &made) {
         write_folder(into, &made.files, args.force)?;
     }
-    talk.show(&output::tables(&picked, &types, args.sql_text, &talk.style()))?;
-    talk.json(&output::as_json(&picked, &types, args, made.as_ref()))?;
+    talk.show(&output::tables(&picked, &facts.types, args.sql_text, &talk.style()))?;
+    talk.json(&output::as_json(&picked, &facts.types, args, made.as_ref()))?;
     if picked.chosen.is_empty() {
         let hint = match args.awr.is_some() {
             true => {
@@ -54,11 +55,11 @@ fn of_target(
     args: &ImportStatements,
     options: &StatementPickOptions,
     talk: &Console,
-) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
+) -> anyhow::Result<(Picked, DraftFacts)> {
     let plan = context::plan(common)?;
     let filter = StatementQuery { order: args.order, schema: args.schema.clone(), user: args.user.clone() };
     context::run_campaign(common, &MarkArgs::default(), talk, |ctx| {
-        dyno_campaign::seen(ctx, &plan, &filter, options)
+        dyno_campaign::seen(ctx, &plan, &filter, options, args.into.is_some())
     })
 }
 
@@ -67,7 +68,7 @@ fn of_report(
     args: &ImportStatements,
     file: &Path,
     options: &StatementPickOptions,
-) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
+) -> anyhow::Result<(Picked, DraftFacts)> {
     if !common.set.is_empty() || !common.target.is_empty() {
         return Err(usage(
             "--set and --target are not allowed with --awr",
@@ -75,8 +76,7 @@ fn of_report(
         ));
     }
     let picked = pick(report::read_statements(file, args.order)?, options);
-    let types = vec![None; picked.chosen.len()];
-    Ok((picked, types))
+    Ok((picked, DraftFacts::default()))
 }
 
 fn say(args: &ImportStatements, picked: &Picked, made: Option<&WorkloadDraft>, talk: &Console) {
@@ -94,18 +94,25 @@ fn say(args: &ImportStatements, picked: &Picked, made: Option<&WorkloadDraft>, t
     ));
     if made.undrawn > 0 {
         talk.say(&format!(
-            "to do: {} values of the statements; in {shown}/workload.toml, replace each `todo` with how the \
-                value is drawn",
+            "to do: {} values have no generator; in {shown}/workload.toml, replace each `todo`",
             made.undrawn
+        ));
+    }
+    if made.doubtful > 0 {
+        talk.say(&format!(
+            "{} generators may not draw what the application does; {shown}/workload.toml has the reason after \
+                each `check`",
+            made.doubtful
         ));
     }
     let writers: Vec<&str> =
         picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
     if !writers.is_empty() {
-        talk.say(&format!(
-            "these statements write: {}; they run only if you set `writes = true` in {shown}/workload.toml",
-            writers.join(", ")
-        ));
+        let allowed = match args.writes {
+            true => "the workload may write",
+            false => "they run only with `writes = true` in workload.toml, which --writes sets",
+        };
+        talk.say(&format!("these statements write: {}; {allowed}", writers.join(", ")));
     }
     let target = if args.awr.is_some() { "--target URL" } else { "the same --target" };
     talk.say(&format!(

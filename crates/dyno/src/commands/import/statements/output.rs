@@ -157,7 +157,7 @@ pub(super) fn as_json(
     json!({
         "source": picked.source, "notes": picked.notes, "calls": picked.all.0, "time_s": picked.all.1, "reads": picked.reads,
         "folder": args.into, "files": made.map(|made| made.files.iter().map(|(file, _)| file).collect::<Vec<_>>()),
-        "undrawn": made.map(|made| made.undrawn),
+        "undrawn": made.map(|made| made.undrawn), "doubtful": made.map(|made| made.doubtful),
         "statements": picked.chosen.iter().enumerate().map(statement).collect::<Vec<_>>(),
         "left_out": picked.skipped.iter().map(left).collect::<Vec<_>>(),
     })
