@@ -28,7 +28,7 @@ impl Boundary {
             let pairs = (a * b) as f64;
             let deviation = (pairs * (a + b + 1) as f64 / 12.0).sqrt();
             let critical = pairs / 2.0 - 0.5 - two_sided_quantile(level) * deviation;
-            return (critical >= 0.0).then(|| Self { level, critical: critical as usize });
+            return (critical >= 0.0).then_some(Self { level, critical: critical as usize });
         }
         let mut cumulated = 0.0;
         let mut boundary = None;
