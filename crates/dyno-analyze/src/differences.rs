@@ -104,30 +104,43 @@ pub fn is_noise(fact: &str) -> bool {
 /// The sides agree in a setting if it has the same set of values on both. So a setting that both
 /// sides vary in the same way (the axes of a sweep) is no difference.
 pub fn differ(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<ConfigDifference> {
+    survey(a, b, |of_a, of_b| of_a != of_b)
+}
+
+/// Every setting and fact in which `a` and `b` agree, in the same order. Each has equal values.
+pub fn equal(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<ConfigDifference> {
+    survey(a, b, |of_a, of_b| of_a == of_b)
+}
+
+fn survey(
+    a: &[&RunRecord],
+    b: &[&RunRecord],
+    is_kept: fn(&BTreeSet<String>, &BTreeSet<String>) -> bool,
+) -> Vec<ConfigDifference> {
     if a.is_empty() || b.is_empty() {
         return Vec::new();
     }
     let (facts_a, facts_b) = (facts(a), facts(b));
     let names: BTreeSet<&(Area, String)> = facts_a.keys().chain(facts_b.keys()).collect();
     let empty = BTreeSet::new();
-    let mut differences: Vec<ConfigDifference> = names
+    let mut kept: Vec<ConfigDifference> = names
         .into_iter()
         .filter_map(|key| {
             let (of_a, of_b) = (facts_a.get(key).unwrap_or(&empty), facts_b.get(key).unwrap_or(&empty));
             let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
             let (area, name) = key.clone();
-            (of_a != of_b).then(|| ConfigDifference { area, name, a: list(of_a), b: list(of_b) })
+            is_kept(of_a, of_b).then(|| ConfigDifference { area, name, a: list(of_a), b: list(of_b) })
         })
         .collect();
     let non_default: BTreeSet<&String> =
         a.iter().chain(b).flat_map(|record| &record.targets).flat_map(|t| &t.identity.non_default).collect();
-    for difference in &mut differences {
+    for difference in &mut kept {
         if difference.area == Area::Setting && !non_default.contains(&difference.name) {
             difference.area = Area::DefaultSetting;
         }
     }
-    differences.sort_by(|x, y| x.area.cmp(&y.area).then_with(|| x.name.cmp(&y.name)));
-    differences
+    kept.sort_by(|x, y| x.area.cmp(&y.area).then_with(|| x.name.cmp(&y.name)));
+    kept
 }
 
 type Facts = BTreeMap<(Area, String), BTreeSet<String>>;

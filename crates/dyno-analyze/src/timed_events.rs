@@ -58,6 +58,11 @@ pub fn timed_events(record: &RunRecord) -> Option<Vec<TimedEvent>> {
     Some(events)
 }
 
+/// How the names of counters of events begin; absent where the database does not count them.
+pub(crate) fn event_prefix(record: &RunRecord) -> Option<&str> {
+    Some(rules(record)?.events.as_ref()?.prefix.as_str())
+}
+
 fn rules(record: &RunRecord) -> Option<&CountingRules> {
     record.targets.first().map(|target| &target.identity.counting)
 }

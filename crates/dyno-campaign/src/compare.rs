@@ -3,6 +3,8 @@
 use dyno_analyze::compare::{
     ComparisonGate, ComparisonRules, ComparisonSide, GateError, GateResult, RunComparison, compare,
 };
+use dyno_analyze::next::NextStep;
+use dyno_analyze::side_by_side::{SideBySide, next_steps, side_by_side};
 use dyno_record::RunRecord;
 use serde::Serialize;
 
@@ -16,6 +18,10 @@ pub struct ComparisonResult {
     pub comparison: RunComparison,
     /// Each gate, and whether the comparison passes it.
     pub gates: Vec<GateResult>,
+    /// Load profile, time, classes of operations and counters of both sides.
+    pub side_by_side: SideBySide,
+    /// What to do next.
+    pub next: Vec<NextStep>,
     /// The comparison of each single target; empty unless both sides have the same number of several targets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<RunComparison>,
@@ -53,10 +59,13 @@ impl ComparisonSettings {
         let side =
             |i: usize| ComparisonSide { name: sides[i].0.clone(), records: sides[i].1.iter().collect() };
         let answer = |i| {
-            let comparison = compare(&side(0), &side(i), &self.rules);
+            let (a, b) = (side(0), side(i));
+            let comparison = compare(&a, &b, &self.rules);
             let gates = self.check_gates(&comparison);
             let targets = self.compare_targets(&sides[0], &sides[i]);
-            ComparisonResult { comparison, gates, targets }
+            let side_by_side = side_by_side(&a, &b, &comparison);
+            let next = next_steps(&a, &b, &comparison);
+            ComparisonResult { comparison, gates, side_by_side, next, targets }
         };
         (1..sides.len()).map(answer).collect()
     }

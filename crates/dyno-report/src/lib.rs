@@ -34,6 +34,9 @@ pub use content::compare::{compare_text, differences, differences_grid, signed_p
 pub use content::compare_document::compare_sections;
 pub use content::conclusion::conclusion_text;
 pub use content::data::{DropRow, LoadRow, drop_table, load_table};
+pub use content::difference_csv::differences_csv_grid;
+pub use content::difference_report::{DifferenceReport, difference_sections};
+pub use content::difference_rows::RowFilter;
 pub use content::extra_counts::caveats;
 pub use content::health::health_grid;
 pub use content::imported_metrics::imported_metrics_text;
@@ -45,6 +48,7 @@ pub use content::live::{LiveFigures, live_line};
 pub use content::loaded::loaded_text;
 pub use content::points::point_table;
 pub use content::price::{costs_grid, price_grid, price_plot};
+pub use content::profile::gains_text as profile_changes_text;
 pub use content::ramps::ramp_tables;
 pub use content::report::Report;
 pub use content::result::{ResultRow, host_words, placement_words};
@@ -65,7 +69,7 @@ pub use figures::text_curves;
 pub use model::ReportRequest;
 pub use render::{
     EXPORTERS, ExportError, ReportExporter, SeriesCsv, WorkbookSheet, document_markdown, embedded, html,
-    sections_csv, sections_markdown, study_csv, workbook,
+    sections_csv, sections_markdown, sections_text, study_csv, workbook,
 };
 pub use style::Style;
 

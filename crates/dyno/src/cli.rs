@@ -76,6 +76,7 @@ Examples:
 Exit codes:
   0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
   3 the target or the host failed    4 a study continues after a restart of the machine
+  5 the runs do not decide a --gate
   130 interrupted; what was measured is stored";
 
 #[derive(Debug, Subcommand)]
@@ -156,8 +157,8 @@ pub(crate) enum CliCommand {
             side is the plan unchanged. Interleaving makes drift affect both sides equally. The test stops \
             once it is decided or cannot be decided; at most 5 % of tests of equal sides report a \
             difference. --setting changes a setting of the server for all its users, after consent, and \
-            restores it (docs/guides/ab.md). Exit code 1 also means that a --gate failed or is not \
-            decided.\n\n\
+            restores it (docs/guides/ab.md). Exit code 1 also means that a --gate failed, and 5 that the runs \
+            do not decide one.\n\n\
             Examples:\n  \
             dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10 --dry-run\n  \
             dyno ab --a '' --b work_unit=256\n  \
@@ -325,14 +326,16 @@ pub(crate) enum CliCommand {
     #[command(
         after_long_help = "Each set is one or more names separated by commas: a run (last, last~2, an id), a \
             sweep, tag:NAME or variant:NAME. Runs at the same point are compared with each other. A verdict \
-            requires repeats. With more than two sets, each is compared with the first.\n\n\
+            requires repeats. With more than two sets, each is compared with the first. Rows within the margin \
+            are counted; --full shows them.\n\n\
             Examples:\n  \
             dyno compare last~1 last\n  \
             dyno compare tag:before tag:after --metric ops_per_s,service_p99_us\n  \
+            dyno compare tag:before tag:after --full -o differences.html\n  \
             dyno compare variant:ext4 variant:xfs variant:btrfs --margin 3\n  \
             dyno compare tag:release last,last~1,last~2,last~3 --gate \"ops_per_s >= -3%\" --gate \"worst service_p99_us <= 10%\"\n\n\
             Exit codes: 0 compared, and every gate passed; 1 a gate failed; 2 wrong usage; 3 the repository \
-            failed."
+            failed; 5 no gate failed, but the runs do not decide one."
     )]
     Compare(Compare),
     /// Show how a measure changed over the runs of a plan.

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Failed = 3,
     /// A study continues after a restart of the machine.
     Reboot = 4,
+    /// No gate of a comparison failed, but the runs do not decide at least one.
+    NotDecided = 5,
     /// Interrupted; what was measured is stored.
     Interrupted = 130,
 }

@@ -74,6 +74,9 @@ pub struct OverallComparison {
     pub points: usize,
     /// Whether any of the figures includes background activity.
     pub marked: bool,
+    /// Whether it counts the run's own work only, so a mark means background activity beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub run_scoped: bool,
     /// Geometric mean of the points' ratios, as a difference in percent.
     pub difference_pct: Option<f64>,
     /// Its 95 % interval, %; absent with one run each.
@@ -87,13 +90,13 @@ pub struct OverallComparison {
 }
 
 /// One measure at every point.
-pub(super) struct ComparisonColumn {
-    pub(super) measure: String,
-    pub(super) better: Better,
-    pub(super) compared: Vec<MeasureComparison>,
-    pub(super) draws: Vec<Option<RatioDraws>>,
+pub(crate) struct ComparisonColumn {
+    pub(crate) measure: String,
+    pub(crate) better: Better,
+    pub(crate) compared: Vec<MeasureComparison>,
+    pub(crate) draws: Vec<Option<RatioDraws>>,
     /// Whether it counts the run's own work only.
-    pub(super) run_scoped: bool,
+    pub(crate) run_scoped: bool,
 }
 
 pub(super) fn interval_pct(ratio: MedianRatio) -> (f64, f64) {

@@ -33,11 +33,12 @@ use crate::profile::{ProfileComparison, gains};
 use crate::varied::{RepeatVariation, varied};
 use align::Pair;
 pub use background::{Background, BackgroundDifference, background, background_words};
-use compared::{ComparisonColumn, interval_pct};
+pub(crate) use compared::ComparisonColumn;
+use compared::interval_pct;
 pub use compared::{ComparisonRules, MARGIN_PCT, MeasureComparison, OverallComparison, PointComparison};
-pub use gate::{ComparisonGate, GateError, GateResult};
+pub use gate::{ComparisonGate, GateError, GateOutcome, GateResult};
 pub use near_zero::{difference_pct, is_near_zero};
-use overall::overall;
+pub(crate) use overall::{overall, stratified};
 use ratio::{RatioDraws, draw_ratio};
 pub(crate) use verdict::adjusted;
 pub use verdict::{ComparisonVerdict, SIGNIFICANCE};
@@ -195,6 +196,19 @@ pub fn compare(a: &ComparisonSide<'_>, b: &ComparisonSide<'_>, rules: &Compariso
         left_out,
         differed: differ(&records_a, &records_b),
     }
+}
+
+/// The runs with a result of both sides, at each point that both sides have.
+pub(crate) fn common_points<'r>(
+    a: &ComparisonSide<'r>,
+    b: &ComparisonSide<'r>,
+) -> Vec<(Vec<&'r RunRecord>, Vec<&'r RunRecord>)> {
+    let valid = |side: &ComparisonSide<'r>| -> Vec<&'r RunRecord> {
+        side.records.iter().filter(|record| record.status.counts()).copied().collect()
+    };
+    let (_, pairs) = align::align(&valid(a), &valid(b));
+    let both = pairs.into_iter().map(|pair| (pair.a, pair.b));
+    both.filter(|(a, b)| !a.is_empty() && !b.is_empty()).collect()
 }
 
 /// The legend of the mark for the compared measures.

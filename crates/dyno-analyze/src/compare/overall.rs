@@ -10,7 +10,7 @@ use super::ratio::{RatioDraws, mean_ratio};
 use super::verdict::{ComparisonVerdict, VerdictEvidence, judge};
 use crate::points::Better;
 
-pub(super) fn overall(column: &ComparisonColumn, rules: &ComparisonRules) -> OverallComparison {
+pub(crate) fn overall(column: &ComparisonColumn, rules: &ComparisonRules) -> OverallComparison {
     let complete_points: Vec<(usize, &MeasureComparison)> =
         column.compared.iter().enumerate().filter(|(_, c)| c.a.is_some() && c.b.is_some()).collect();
     let draws: Option<Vec<RatioDraws>> =
@@ -41,6 +41,7 @@ pub(super) fn overall(column: &ComparisonColumn, rules: &ComparisonRules) -> Ove
         measure: column.measure.clone(),
         points: complete_points.len(),
         marked,
+        run_scoped: column.run_scoped,
         difference_pct: overall_ratio.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
         interval_pct: overall_ratio.filter(|_| runs_max > 1).map(interval_pct),
         p,
@@ -72,7 +73,7 @@ fn worst(complete_points: &[(usize, &MeasureComparison)], better: Better) -> Opt
 
 /// Van Elteren's test (1960): the rank sums of all points together, each weighted by
 /// `1 ÷ (its runs + 1)`. Absent where no point has repeats.
-pub(super) fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
+pub(crate) fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
     let (mut distance, mut variance) = (0.0, 0.0);
     let mut repeated = false;
     for (a, b) in points {

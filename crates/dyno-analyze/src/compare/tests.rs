@@ -90,10 +90,48 @@ fn comparison_gate_is_checked_against_the_difference() {
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
     let check = |text: &str| text.parse::<ComparisonGate>().unwrap().check(&comparison);
     assert!(check("ops_per_s >= -3%").holds, "exactly at the limit");
+    assert_eq!(check("ops_per_s >= -3%").outcome(), GateOutcome::NotDecided, "three runs decide nothing");
     let broken = check("worst ops_per_s >= -2.9%");
     assert!(!broken.holds && !broken.certain, "{broken:?}");
     let missing = check("service_p99_us <= 1%");
     assert!(!missing.holds && missing.difference_pct.is_none(), "a measure that is not there holds nothing");
+}
+
+#[test]
+fn gate_is_decided_only_by_interval_and_rank_test() {
+    let a = runs(4, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
+    let b = runs(4, &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    let check = |a: &[RunRecord], b: &[RunRecord], text: &str| {
+        let comparison = compare(&side("a", a), &side("b", b), &only("ops_per_s"));
+        text.parse::<ComparisonGate>().unwrap().check(&comparison).outcome()
+    };
+    assert_eq!(check(&a, &b, "ops_per_s >= -15%"), GateOutcome::Passed);
+    assert_eq!(check(&a, &b, "worst ops_per_s >= -15%"), GateOutcome::Passed);
+    assert_eq!(check(&a, &b, "ops_per_s >= -5%"), GateOutcome::Failed);
+    assert_eq!(check(&a, &b, "ops_per_s >= -10%"), GateOutcome::NotDecided, "at the limit");
+    // Two runs of each side have p = 0.33, and one run has none, however far they are from the limit.
+    assert_eq!(check(&a[..2], &b[..2], "ops_per_s >= -50%"), GateOutcome::NotDecided);
+    assert_eq!(check(&a[..1], &b[..1], "ops_per_s >= -50%"), GateOutcome::NotDecided);
+    assert_eq!(check(&a, &b, "service_p999_us <= 1%"), GateOutcome::Failed, "the measure is not compared");
+}
+
+#[test]
+fn rows_side_by_side_agree_with_the_compared_measures() {
+    let a = runs(4, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
+    let b = runs(4, &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    let (a, b) = (side("a", &a), side("b", &b));
+    let comparison = compare(&a, &b, &ComparisonRules::default());
+    let beside = crate::side_by_side::side_by_side(&a, &b, &comparison);
+    let group = crate::side_by_side::TableGroup::LoadPerSecond;
+    let row = beside.rows(group).iter().find(|row| row.name == "operations").unwrap();
+    assert_eq!((row.a, row.b, row.difference), (Some(1000.0), Some(900.0), Some(-100.0)));
+    let compared = &comparison.overall[0];
+    assert_eq!((row.verdict, row.p), (ComparisonVerdict::Slower, compared.p));
+    assert_eq!((row.difference_pct, row.interval_pct), (compared.difference_pct, compared.interval_pct));
+    // The same work in fewer operations is more work for each.
+    let group = crate::side_by_side::TableGroup::LoadPerWork;
+    let reads = beside.rows(group).iter().find(|row| row.name == "logical reads (blocks)").unwrap();
+    assert!((reads.b.unwrap() / reads.a.unwrap() - 1.0 / 0.9).abs() < 0.02, "{reads:?}");
 }
 
 /// Two sides of the same noise are reported as different in at most one of twenty comparisons.

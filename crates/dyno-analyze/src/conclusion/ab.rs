@@ -48,12 +48,17 @@ pub struct AbResult {
 pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult) -> Conclusion {
     let overall = |comparison: &RunComparison| comparison.overall.iter().find(|o| o.points > 0).cloned();
     let leading = figures.comparison.as_ref().and_then(overall);
+    let names = (figures.a.name.as_str(), figures.b.name.as_str());
     let (line, mut words) = match (&figures.comparison, leading) {
         (Some(comparison), Some(leading)) => {
             let secondary_measures =
                 comparison.overall.iter().filter(|o| o.points > 0 && o.measure != leading.measure);
             (
-                line(&figures, comparison, &leading),
+                match (&figures.sequential, headline_words(names, comparison, &leading)) {
+                    // The interval of a look is part of the error rate of the whole test.
+                    (Some(_), words) => words.replacen("(95 %:", "(95 % over all looks:", 1),
+                    (None, words) => words,
+                },
                 secondary_measures.map(|o| other_measure_words(comparison, o)).collect(),
             )
         }
@@ -63,14 +68,9 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
     if let Some(sequential) = &figures.sequential {
         words.insert(0, sequential.sentence());
     }
-    words.extend(figures.gates.iter().map(|result| {
-        let outcome = match (result.holds, result.certain) {
-            (_, false) if figures.sequential.is_some() => "not decided",
-            (true, _) => "passed",
-            (false, _) => "failed",
-        };
-        format!("gate {}: {outcome}", result.gate)
-    }));
+    words.extend(
+        figures.gates.iter().map(|result| format!("gate {}: {}", result.gate, result.outcome().words())),
+    );
     if let Some(comparison) = &figures.comparison {
         words.extend(comparison.notes.iter().cloned());
         words.extend(comparison.others.iter().cloned());
@@ -82,12 +82,22 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
     Conclusion::new(campaign_id, stopped, line, words, figures).followed_by(next)
 }
 
-fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) -> String {
-    let (a, b, margin) = (&ab.a.name, &ab.b.name, fixed(comparison.margin_pct, 1));
-    let mut difference_text = difference_words(comparison, leading);
-    if ab.sequential.is_some() {
-        difference_text = difference_text.replacen("(95 %:", "(95 % over all looks:", 1);
+/// The leading measure of a comparison as a headline: which side is better, by how much, or that it
+/// is inconclusive; with interval, p and runs.
+pub fn headline(comparison: &RunComparison) -> String {
+    let Some(leading) = comparison.overall.iter().find(|overall| overall.points > 0) else {
+        return "no comparison: no measure is on both sides at the same point".to_owned();
+    };
+    let words = headline_words((&comparison.a, &comparison.b), comparison, leading);
+    match leading.p.filter(|_| !words.contains("; p ")) {
+        Some(p) => format!("{words}{}", chance_words(p, comparison.runs)),
+        None => words,
     }
+}
+
+fn headline_words((a, b): (&str, &str), comparison: &RunComparison, leading: &OverallComparison) -> String {
+    let margin = fixed(comparison.margin_pct, 1);
+    let mut difference_text = difference_words(comparison, leading);
     if !comparison.not_durable.is_empty() {
         difference_text = format!("{difference_text}; caution ({})", comparison.not_durable.join("; "));
     }
@@ -120,9 +130,15 @@ fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) 
 fn unsure(leading: &OverallComparison, runs: (usize, usize)) -> String {
     let apart = leading.interval_pct.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     match leading.p.filter(|&p| apart && p > SIGNIFICANCE) {
-        Some(p) => format!("; p = {} (n = {} + {})", fixed(p, 2), runs.0, runs.1),
+        Some(p) => chance_words(p, runs),
         None => String::new(),
     }
+}
+
+fn chance_words(p: f64, runs: (usize, usize)) -> String {
+    let p =
+        if p < 0.001 { "< 0.001".to_owned() } else { format!("= {}", fixed(p, if p < 0.1 { 3 } else { 2 })) };
+    format!("; p {p} (n = {} + {})", runs.0, runs.1)
 }
 
 /// Another measure in one sentence: `mean service time: 61.0 µs → 64.2 µs, +5.25 %: slower`.

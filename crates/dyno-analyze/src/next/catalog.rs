@@ -1,6 +1,6 @@
 //! The list of all rules, for the reference.
 
-use super::{NextRule, campaign, curve, facts, limits, pairs, quality, suite};
+use super::{NextRule, campaign, comparison, curve, facts, limits, pairs, quality, suite};
 
 /// A rule as the reference lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,14 @@ fn described<F>(rules: &'static [NextRule<F>]) -> Vec<RuleDescription> {
 }
 
 /// All rules by family, in the order in which they apply.
-pub fn rules() -> [(&'static str, Vec<RuleDescription>); 8] {
+pub fn rules() -> [(&'static str, Vec<RuleDescription>); 9] {
     [
         ("The figures of a run", described(quality::RULES)),
         ("Counters and settings of the server", described(facts::RULES)),
         ("What limits", described(limits::RULES)),
         ("Curves of sessions", described(curve::RULES)),
         ("A/B tests", described(pairs::RULES)),
+        ("Comparisons", described(comparison::RULES)),
         ("Searches", described(campaign::SEARCH_RULES)),
         ("Soaks", described(campaign::SOAK_RULES)),
         ("Suites", described(suite::RULES)),

@@ -5,6 +5,7 @@
 
 mod campaign;
 mod catalog;
+mod comparison;
 mod curve;
 mod evidence;
 mod facts;
@@ -21,9 +22,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use campaign::{SearchEvidence, SoakEvidence, after_search, after_soak};
 pub use catalog::{RuleDescription, rules};
+pub(crate) use comparison::{ComparisonEvidence, DifferingSetting, after_comparison};
 pub(crate) use curve::CurveEvidence;
 use evidence::RunEvidence;
-pub(crate) use pairs::{PairsEvidence, after_pairs};
+pub(crate) use pairs::{PairsEvidence, after_pairs, quoted};
 pub(crate) use suite::{SuiteEvidence, after_suite};
 
 use crate::limited::Bottleneck;

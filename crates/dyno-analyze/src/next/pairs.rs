@@ -70,13 +70,13 @@ pub(crate) fn after_pairs(evidence: &PairsEvidence) -> Vec<NextStep> {
 }
 
 impl PairsEvidence {
-    fn can_be_significant(&self) -> bool {
+    pub(super) fn can_be_significant(&self) -> bool {
         self.runs.0.min(self.runs.1) >= self.fewest_pairs
     }
 
     /// About how many pairs would decide: the interval shrinks with the square root of their number.
     /// It must leave 0 out, or lie within the margin.
-    fn needed(&self) -> Option<f64> {
+    pub(super) fn needed(&self) -> Option<f64> {
         let (low, high) = self.interval_pct.filter(|_| self.is_open && self.can_be_significant())?;
         let difference = self.difference_pct?.abs();
         let half = (high - low) / 2.0;
@@ -104,7 +104,7 @@ impl PairsEvidence {
 }
 
 /// A word for a shell.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |symbol: char| symbol.is_ascii_alphanumeric() || "._=,/:-".contains(symbol);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),

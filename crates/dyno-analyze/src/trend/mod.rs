@@ -15,7 +15,7 @@ use crate::compare::ratio::median;
 use crate::compare::{better, difference_pct};
 use crate::differences::{Area, ConfigDifference, differ, has_effect};
 use crate::number::{count, figure as shown, fixed};
-use crate::points::{Better, figure, notes_of};
+use crate::points::{Better, Measure, figure, notes_of};
 pub use drift::Drift;
 pub use edivisive::{ChangePoint, ChangePointOptions, changes};
 
@@ -229,7 +229,7 @@ impl TrendChange {
 impl Trend {
     /// The history in sentences: each change, then the drift since the last one.
     pub fn words(&self) -> Vec<String> {
-        let unit = self.unit.map_or("", Unit::name);
+        let unit = &self.unit_words();
         let mut words: Vec<String> =
             self.changes.iter().map(|change| self.change_words(change, unit)).collect();
         let runs = self.points.len();
@@ -254,6 +254,16 @@ impl Trend {
             )
         }));
         words
+    }
+
+    /// The unit as shown: `operations/s` where the unit of the record only says that it is a rate.
+    pub fn unit_words(&self) -> String {
+        match (self.unit, Measure::find(&self.measure)) {
+            (Some(Unit::PerSecond), Some(measure)) => format!("{}/s", measure.label),
+            (Some(Unit::PerSecond), None) => "/s".to_owned(),
+            (Some(Unit::Microseconds), _) => "µs".to_owned(),
+            (unit, _) => unit.map_or("", Unit::name).to_owned(),
+        }
     }
 
     fn change_words(&self, change: &TrendChange, unit: &str) -> String {
@@ -343,7 +353,7 @@ mod tests {
         let words = &trend.words()[0];
         assert!(
             words.starts_with(
-                "worse from 20260307-000000-0000 on (2026-03-07 00:00): 5,001 → 4,199 1/s, -16.0 %"
+                "worse from 20260307-000000-0000 on (2026-03-07 00:00): 5,001 → 4,199 operations/s, -16.0 %"
             ),
             "{words}"
         );

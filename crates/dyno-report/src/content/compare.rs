@@ -1,7 +1,8 @@
 //! Tables of a comparison: each measure at each point, verdicts, gates, and other differences.
 
 use dyno_analyze::compare::{
-    ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, PointComparison, RunComparison,
+    ComparisonVerdict, GateOutcome, GateResult, MeasureComparison, OverallComparison, PointComparison,
+    RunComparison,
 };
 use dyno_analyze::differences::ConfigDifference;
 use dyno_analyze::number::{figure, fixed};
@@ -35,7 +36,7 @@ pub(crate) fn interval(value: Option<(f64, f64)>) -> String {
         .map_or_else(String::new, |(low, high)| format!("{} … {}", signed_percent(low), signed_percent(high)))
 }
 
-fn chance(p: Option<f64>) -> GridCell {
+pub(crate) fn chance(p: Option<f64>) -> GridCell {
     let show = |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) };
     GridCell::number(p, 3, show).or_empty()
 }
@@ -91,7 +92,7 @@ pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &St
     }
     if !gates.is_empty() {
         out.push('\n');
-        out.push_str(&gate_table(gates, style));
+        out.push_str(&gate_grid(gates).render(style));
     }
     out.push('\n');
     out.push_str(&differences(&comparison.differed, style));
@@ -197,7 +198,7 @@ pub(crate) fn tone(verdict: ComparisonVerdict) -> &'static str {
     }
 }
 
-fn runs(count: usize) -> String {
+pub(crate) fn runs(count: usize) -> String {
     if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
@@ -276,26 +277,39 @@ fn varied_lines(comparison: &RunComparison, style: &Style) -> String {
     out
 }
 
-fn gate_table(gates: &[GateResult], style: &Style) -> String {
-    let mut table = Grid::new(vec![
+/// The gates with their outcomes.
+pub(crate) fn gate_grid(gates: &[GateResult]) -> Grid {
+    let mut grid = Grid::new(vec![
         GridHead::text("gate"),
         GridHead::figures("difference", "%"),
+        GridHead::figures("95 % interval", "%").spare(1),
+        GridHead::figures("p", "")
+            .explained("of ranks this far apart if B lay exactly at the limit")
+            .spare(1),
         GridHead::text("outcome"),
     ]);
     for result in gates {
-        let (words, tone) = match (result.holds, result.certain, result.difference_pct) {
-            (_, _, None) => ("failed: no percentage on both sides", "bad"),
-            (true, _, _) if result.marked => ("passed, but may include other load", "warn"),
-            (false, _, _) if result.marked => ("failed, but may include other load", "bad"),
-            (true, true, _) => ("passed", "good"),
-            (true, false, _) => ("passed, but other runs might fail it", "warn"),
-            (false, true, _) => ("failed", "bad"),
-            (false, false, _) => ("failed, but other runs might pass it", "bad"),
+        let words = match (result.outcome(), result.difference_pct) {
+            (GateOutcome::Failed, None) => "failed: no percentage on both sides",
+            (GateOutcome::NotDecided, _) if result.marked => "not decided: other load may be included",
+            (GateOutcome::NotDecided, _) if result.holds => "not decided: other runs might fail it",
+            (GateOutcome::NotDecided, _) => "not decided: other runs might pass it",
+            (outcome, _) => outcome.words(),
         };
-        let gate = GridCell::from(result.gate.to_string());
-        table.row([gate, percent(result.difference_pct), GridCell::text(words).toned(tone)]);
+        let tone = match result.outcome() {
+            GateOutcome::Passed => "good",
+            GateOutcome::Failed => "bad",
+            GateOutcome::NotDecided => "warn",
+        };
+        grid.row([
+            GridCell::from(result.gate.to_string()),
+            percent(result.difference_pct),
+            interval(result.interval_pct).into(),
+            chance(result.p),
+            GridCell::text(words).toned(tone),
+        ]);
     }
-    table.render(style)
+    grid
 }
 
 /// Other differences between the two sides.

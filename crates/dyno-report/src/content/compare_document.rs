@@ -8,72 +8,58 @@ use dyno_record::Unit;
 
 use crate::chart::{Category, Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use crate::content::answer::{self, answer_short};
-use crate::content::compare::{
-    axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, verdict,
-};
+use crate::content::compare::{axis_name, interval, label, percent, verdict};
+use crate::content::difference_report::{DifferenceReport, difference_sections};
+use crate::content::difference_rows::RowFilter;
 use crate::model::document::PageSection;
 use crate::model::table::{Grid, GridCell, GridHead};
 
 /// Measures shown side by side for all variants.
 const BESIDE: [&str; 2] = ["ops_per_s", "service_p99_us"];
 
-/// Sections of a page that compares each side with the first.
-pub fn compare_sections(answers: &CurveSummaries, comparisons: &[&RunComparison]) -> Vec<PageSection> {
-    let mut sections = vec![PageSection {
-        title: "Summary".into(),
-        lines: lines(answers, comparisons),
+/// Sections of a page that compares each side with the first: the answers of the sides, their points, and
+/// the report of each comparison.
+pub fn compare_sections(
+    answers: &CurveSummaries,
+    reports: &[DifferenceReport<'_>],
+    filter: RowFilter,
+) -> Vec<PageSection> {
+    let comparisons: Vec<&RunComparison> = reports.iter().map(|report| report.comparison).collect();
+    let mut sections: Vec<PageSection> = Vec::new();
+    for report in reports {
+        let mut own = difference_sections(report, filter);
+        if reports.len() > 1 {
+            let sides = format!("{} against {}", report.comparison.b, report.comparison.a);
+            own.iter_mut().for_each(|section| section.title = format!("{}: {sides}", section.title));
+        }
+        sections.extend(own);
+    }
+    let mut answered = vec![PageSection {
+        title: "Answers of the sides".into(),
+        lines: answer::remaining_lines(answers, false),
         grids: vec![(String::new(), answer_short(answers))],
         ..PageSection::default()
     }];
-    let beside: Vec<(String, Grid)> = BESIDE
-        .iter()
-        .filter_map(|measure| Some((label(measure), measure_grid(measure, comparisons)?)))
-        .collect();
-    if !beside.is_empty() {
-        sections.push(PageSection {
-            title: "Points and variants".into(),
-            lines: vec!["Each variant at each point, with its deviation from the first.".into()],
-            charts: BESIDE.iter().filter_map(|measure| chart(measure, comparisons)).collect(),
-            grids: beside,
-            ..PageSection::default()
-        });
-    }
-    for comparison in comparisons {
-        sections.push(PageSection {
-            title: format!("{} against {}", comparison.b, comparison.a),
-            lines: comparison.notes.iter().chain(&comparison.others).cloned().collect(),
-            grids: vec![
-                ("over all points".into(), overall_grid(comparison)),
-                ("point by point".into(), compare_grid(comparison)),
-            ],
-            ..PageSection::default()
-        });
-    }
+    answered.extend(points_section(&comparisons));
+    // The headline comes first; without a result there is none.
+    let first = sections.len().min(1);
+    sections.splice(first..first, answered);
     sections
 }
 
-/// The verdicts over all points as sentences.
-fn lines(answers: &CurveSummaries, comparisons: &[&RunComparison]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for comparison in comparisons {
-        for overall in comparison.overall.iter().filter(|overall| BESIDE.contains(&overall.measure.as_str()))
-        {
-            let Some(by) = overall.difference_pct else { continue };
-            let interval = overall.interval_pct.map_or_else(String::new, |(low, high)| {
-                format!(" ({} … {} %)", signed_percent(low), signed_percent(high))
-            });
-            lines.push(format!(
-                "{}: {} differs from {} by {} %{interval}: {}.",
-                label(&overall.measure),
-                comparison.b,
-                comparison.a,
-                signed_percent(by),
-                overall.verdict.words()
-            ));
-        }
-    }
-    lines.extend(answer::remaining_lines(answers, false));
-    lines
+/// All variants side by side at each point; `None` with one point of two sides, whose report has it.
+fn points_section(comparisons: &[&RunComparison]) -> Option<PageSection> {
+    let points = comparisons.first()?.points.len();
+    let beside =
+        BESIDE.iter().filter_map(|measure| Some((label(measure), measure_grid(measure, comparisons)?)));
+    let beside: Vec<(String, Grid)> = beside.collect();
+    (!beside.is_empty() && (points > 1 || comparisons.len() > 1)).then(|| PageSection {
+        title: "Points and variants".into(),
+        lines: vec!["Each variant at each point, with its deviation from the first.".into()],
+        charts: BESIDE.iter().filter_map(|measure| chart(measure, comparisons)).collect(),
+        grids: beside,
+        ..PageSection::default()
+    })
 }
 
 /// One measure of all variants side by side.
@@ -174,6 +160,7 @@ fn chart(measure: &str, comparisons: &[&RunComparison]) -> Option<Chart> {
 #[cfg(test)]
 mod tests {
     use dyno_analyze::compare::{ComparisonRules, ComparisonSide, compare};
+    use dyno_analyze::side_by_side::side_by_side;
     use dyno_analyze::{fixture, points};
     use dyno_record::{Metric, RunRecord};
 
@@ -208,21 +195,29 @@ mod tests {
         let answers = side("=old", &a);
         let (a, b, c) = (leak(a), leak(b), leak(c));
         let rules = ComparisonRules::default();
-        let comparisons = [
-            compare(&make_side("=old", a), &make_side("<b>new", b), &rules),
-            compare(&make_side("=old", a), &make_side("third", c), &rules),
-        ];
-        compare_sections(&answers, &comparisons.iter().collect::<Vec<_>>())
+        let of = |name: &str, records| {
+            let (base, other) = (make_side("=old", a), make_side(name, records));
+            let comparison = compare(&base, &other, &rules);
+            let beside = side_by_side(&base, &other, &comparison);
+            (comparison, beside)
+        };
+        let compared = [of("<b>new", b), of("third", c)];
+        let reports: Vec<DifferenceReport<'_>> = compared
+            .iter()
+            .map(|(comparison, beside)| DifferenceReport { comparison, beside, gates: &[], next: &[] })
+            .collect();
+        compare_sections(&answers, &reports, RowFilter::All)
     }
 
     #[test]
     fn every_variant_is_compared_with_first_at_every_point() {
         let sections = sections();
-        let (_, grid) = &sections[1].grids[0];
+        let section = sections.iter().find(|section| section.title == "Points and variants").unwrap();
+        let (_, grid) = &section.grids[0];
         assert_eq!((grid.rows.len(), grid.heads.len()), (2, 1 + 1 + 2 * 4));
         let first: Vec<&str> = grid.rows[0].1.iter().map(|cell| cell.text.as_str()).collect();
         assert!(first[3].starts_with("+49.9") && first[7].starts_with("-49.9"), "{first:?}");
-        assert_eq!(sections[1].charts[0].series.len(), 3);
+        assert_eq!(section.charts[0].series.len(), 3);
     }
 
     #[test]

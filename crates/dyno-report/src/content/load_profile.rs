@@ -1,10 +1,11 @@
 //! A run's activity as database administrators read it: per second, per transaction and per operation.
 
 use dyno_analyze::attribution::is_marked;
+use dyno_analyze::load_profile::{LOAD_LINES, transactions_per_s};
 use dyno_analyze::number::{ABSENT, within};
 use dyno_analyze::points::figure as measured;
 use dyno_analyze::timed_events::{Parses, parses};
-use dyno_record::{Metric, RunRecord};
+use dyno_record::RunRecord;
 
 use crate::model::table::{Grid, GridCell, GridHead};
 
@@ -21,33 +22,6 @@ fn shown(value: f64) -> String {
 fn figure(value: Option<f64>) -> GridCell {
     GridCell::within(value, FIGURE_MAX)
 }
-
-/// Format of a figure of the load profile.
-#[derive(Debug, Clone, Copy)]
-enum ProfileFormat {
-    Number,
-    Bytes,
-}
-
-/// Lines of the profile: the metric, its name, and its format.
-const LINES: [(&str, &str, ProfileFormat); 16] = [
-    ("ops_per_s", "operations", ProfileFormat::Number),
-    ("rows_per_s", "rows", ProfileFormat::Number),
-    ("logical_reads_per_s", "logical reads (blocks)", ProfileFormat::Number),
-    ("physical_reads_per_s", "physical reads (blocks)", ProfileFormat::Number),
-    ("physical_read_requests_per_s", "read requests", ProfileFormat::Number),
-    ("physical_writes_per_s", "physical writes (blocks)", ProfileFormat::Number),
-    ("physical_write_requests_per_s", "write requests", ProfileFormat::Number),
-    ("redo_bytes_per_s", "redo", ProfileFormat::Bytes),
-    ("redo_writes_per_s", "redo writes", ProfileFormat::Number),
-    ("redo_syncs_per_s", "redo syncs", ProfileFormat::Number),
-    ("commits_per_s", "commits", ProfileFormat::Number),
-    ("rollbacks_per_s", "rollbacks", ProfileFormat::Number),
-    ("executions_per_s", "executions", ProfileFormat::Number),
-    ("rows_read_per_s", "rows read", ProfileFormat::Number),
-    ("rows_written_per_s", "rows written", ProfileFormat::Number),
-    ("scans_per_s", "scans", ProfileFormat::Number),
-];
 
 /// Heads of the columns of figures.
 const PER_TRANSACTION: &str = "per transaction";
@@ -80,19 +54,11 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
         let first = Some(figure(Some(sessions)).in_unit("s"));
         row(name, sessions * 1e6, &|us| GridCell::time_us(us), first, is_marked(record, metric));
     }
-    for (metric, name, show) in LINES {
-        // One metric has two names.
-        let per_s = measured(record, metric).map(|(value, _)| value).or_else(|| {
-            let (megabytes, _) =
-                (metric == "redo_bytes_per_s").then(|| measured(record, "redo_mb_per_s"))??;
-            Some(megabytes * 1e6)
-        });
-        let Some(per_s) = per_s else { continue };
-        let show: fn(Option<f64>) -> GridCell = match show {
-            ProfileFormat::Number => figure,
-            ProfileFormat::Bytes => |value| GridCell::bytes(value),
-        };
-        row(name, per_s, &show, None, is_marked(record, metric));
+    for line in &LOAD_LINES {
+        let Some(per_s) = line.per_s(record) else { continue };
+        let show: fn(Option<f64>) -> GridCell =
+            if line.is_bytes { |value| GridCell::bytes(value) } else { figure };
+        row(line.name, per_s, &show, None, is_marked(record, line.metric));
     }
     if let Some(count) = transactions {
         let marked = ["commits_per_s", "rollbacks_per_s"].iter().any(|name| is_marked(record, name));
@@ -107,23 +73,6 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
         }
     }
     Some(grid)
-}
-
-/// Transactions per second as the database counts them: commits and rollbacks.
-///
-/// # Errors
-/// Why they are unknown, or that there were none.
-fn transactions_per_s(record: &RunRecord) -> Result<f64, String> {
-    let figure = |name: &str| match record.metrics.get(name) {
-        Some(Metric::Value { value, .. }) => Ok(*value),
-        Some(Metric::Absent { absent }) => Err(absent.clone()),
-        None => Err("the commits were not counted".to_owned()),
-    };
-    // An engine without a count of rollbacks has few of them.
-    match figure("commits_per_s")? + figure("rollbacks_per_s").unwrap_or(0.0) {
-        count if count > 0.0 => Ok(count),
-        _ => Err("the database counted neither commits nor rollbacks".to_owned()),
-    }
 }
 
 /// Sentences below the load profile: parses per execution, and why a figure is absent.

@@ -200,7 +200,7 @@ pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
 }
 
 /// Functions that took more time, and functions that took less.
-pub(crate) fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
+pub fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
     let (unit, of) = match gains.per_op {
         true => ("µs", "processor time for each operation, of the run's own processes and the kernel's"),
         false => ("%", "shares of the time that processors were busy"),

@@ -7,7 +7,7 @@ use dyno_analyze::trend::{Trend, TrendChange};
 use crate::content::compare::signed_percent;
 use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::content::run_list::moment;
-use crate::model::table::{Grid, GridCell, GridHead, unit_name};
+use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, width, wrap};
 
@@ -17,7 +17,7 @@ const LINES: usize = 8;
 const RUNS_SHOWN: usize = 20;
 
 pub fn trend_text(trend: &Trend, style: &Style) -> String {
-    let unit = trend.unit.map_or("", unit_name);
+    let unit = &trend.unit_words();
     let mut out = format!("{} in {unit}, {} runs\n", clean(&trend.measure), trend.points.len());
     if trend.points.len() > 1 {
         out.push('\n');
@@ -79,7 +79,7 @@ fn chart(trend: &Trend, style: &Style) -> String {
 /// Each run with its figure and the size of a change that it begins.
 pub fn trend_grid(trend: &Trend) -> Grid {
     let label = Measure::find(&trend.measure).map_or(trend.measure.as_str(), |measure| measure.label);
-    let unit = trend.unit.map_or("", unit_name);
+    let unit = &trend.unit_words();
     let mut grid = Grid::new(vec![
         GridHead::figures("#", "").only_on_pages(),
         GridHead::tight("run"),

@@ -21,7 +21,7 @@ use crate::content::report::Report;
 use crate::content::runs::RunsError;
 
 use crate::model::request::ReportRequest;
-pub use sections::{document_markdown, sections_csv, sections_markdown};
+pub use sections::{document_markdown, sections_csv, sections_markdown, sections_text};
 pub use series::SeriesCsv;
 pub use study_csv::study_csv;
 pub use xlsx::{WorkbookSheet, workbook};

@@ -5,6 +5,43 @@ use std::fmt::Write as _;
 use super::csv::{cell_field, field};
 use super::markdown::{table, text};
 use crate::model::document::{PageSection, ReportDocument};
+use crate::style::{Paint, Style};
+use crate::text::{clean, wrap};
+
+/// Maximum lines of a sentence in a terminal.
+const SENTENCE_LINES_MAX: usize = 8;
+
+/// The sections for a terminal, without their charts.
+pub fn sections_text(sections: &[PageSection], style: &Style) -> String {
+    let mut out = String::new();
+    for section in sections {
+        let _ = writeln!(out, "\n{}", style.paint(Paint::Head, &clean(&section.title).to_uppercase()));
+        for line in &section.lines {
+            let is_command = line.starts_with('`');
+            // A command is copied, so it stays on one line.
+            let lines = if is_command {
+                vec![clean(line.trim_matches('`'))]
+            } else {
+                wrap(&clean(line), style.columns(), SENTENCE_LINES_MAX)
+            };
+            lines.iter().for_each(|line| {
+                let _ = writeln!(out, "{}", if is_command { format!("  {line}") } else { line.clone() });
+            });
+        }
+        for (at, (name, grid)) in section.grids.iter().enumerate() {
+            if at > 0 || !section.lines.is_empty() {
+                out.push('\n');
+            }
+            // The first head of most tables is their name.
+            let is_named = grid.heads.first().is_some_and(|head| head.label.eq_ignore_ascii_case(name));
+            if !name.is_empty() && !is_named {
+                let _ = writeln!(out, "{}", clean(name));
+            }
+            out.push_str(&grid.render(style));
+        }
+    }
+    out
+}
 
 pub fn document_markdown(document: &ReportDocument) -> String {
     sections_markdown(&document.title, &document.sections)

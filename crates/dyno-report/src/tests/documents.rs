@@ -8,6 +8,7 @@ use dyno_analyze::differences::{Area, ConfigDifference};
 use dyno_analyze::intervals::{EventLine, IntervalComparison, LoadLine};
 use dyno_analyze::points;
 use dyno_analyze::reading::{PrintedNumber, ReadingChange};
+use dyno_analyze::side_by_side::side_by_side;
 use dyno_analyze::trend::{ChangePointOptions, trend};
 use dyno_record::{
     Fleet, FleetHost, ImportedMetric, ImportedPoint, ImportedWithin, InstanceLoad, Reported, ReportedEvent,
@@ -175,8 +176,11 @@ pub(super) fn comparison() -> Renderings {
     let rules = ComparisonRules::default();
     let comparison = compare(&side("a", a.iter().collect()), &side("b", b.iter().collect()), &rules);
     let answers = CurveSummaries::of_sides([("a", CurveSummaries::of(&points(&a)))]);
-    let terminal = compare_text(&comparison, &[], &WIDE);
-    Renderings::of_sections(terminal, &compare_sections(&answers, &[&comparison]))
+    let sides = [side("a", a.iter().collect()), side("b", b.iter().collect())];
+    let beside = side_by_side(&sides[0], &sides[1], &comparison);
+    let report = DifferenceReport { comparison: &comparison, beside: &beside, gates: &[], next: &[] };
+    let terminal = sections_text(&difference_sections(&report, RowFilter::All), &WIDE);
+    Renderings::of_sections(terminal, &compare_sections(&answers, &[report], RowFilter::All))
 }
 
 /// A variant that is better in one figure, with activity of others during its runs.

@@ -94,6 +94,9 @@ fn agrees(cell: &SheetCell, text: &str) -> bool {
         "ms" => &[1e3],
         // A time in µs, or a length in seconds.
         "s" => &[1e6, 1.0],
+        "KiB" => &[1024.0],
+        "MiB" => &[1_048_576.0],
+        "GiB" => &[1_073_741_824.0],
         unit if unit.starts_with('M') && !unit.starts_with("MB") => &[1e6],
         unit if unit.starts_with('G') => &[1e9],
         _ => &[1.0],

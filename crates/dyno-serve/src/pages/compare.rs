@@ -3,20 +3,19 @@
 use axum::extract::Query;
 use axum::response::Html;
 use dyno_analyze::answer::CurveSummaries;
-use dyno_analyze::compare::RunComparison;
 use dyno_analyze::{points, totals};
 use dyno_campaign::compare::{ComparisonResult, ComparisonSettings};
 use dyno_campaign::select;
-use dyno_record::{Repository, RunRecord};
-use dyno_report::differences_grid;
+use dyno_record::{Repository, RunRecord, RunSummary};
 use dyno_report::html::pages_in;
-use dyno_report::model::PageSection;
 use dyno_report::text::clean;
+use dyno_report::{DifferenceReport, RowFilter};
 use maud::{Markup, html};
 
 use super::frame::{self, escaped};
 use crate::reply::HttpError;
 use crate::state::SharedServeState;
+use crate::store::RepositoryListing;
 
 /// Maximum number of sets compared at once.
 const SIDES_MAX: usize = 6;
@@ -47,7 +46,12 @@ pub(crate) async fn page(
     if sides.len() < 2 {
         return choose(&shared, sides.first().cloned()).await;
     }
-    let page = shared.read(move |_, repository| show(repository, &sides));
+    let is_full = fields.iter().any(|(name, value)| name == "full" && value == "true");
+    let page = shared.read(move |state, repository| {
+        let listed = state.store.listed(repository)?;
+        let offers = Offers::of(&listed, sides.first().map(String::as_str));
+        show(repository, &sides, is_full, &offers)
+    });
     Ok(Html(page.await?))
 }
 
@@ -67,21 +71,37 @@ pub(crate) fn answers(repository: &Repository, sides: &[String]) -> Result<Vec<C
     Ok(judge.answers(&records(repository, sides)?))
 }
 
-fn show(repository: &Repository, sides: &[String]) -> Result<String, HttpError> {
+fn show(
+    repository: &Repository,
+    sides: &[String],
+    is_full: bool,
+    offers: &Offers,
+) -> Result<String, HttpError> {
     let records = records(repository, sides)?;
-    let held = ComparisonSettings::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?.answers(&records);
-    let comparisons: Vec<&RunComparison> = held.iter().map(|answer| &answer.comparison).collect();
+    let margin_pct = dyno_analyze::compare::MARGIN_PCT;
+    let compared = ComparisonSettings::new(&[], margin_pct, &[])?.answers(&records);
+    let reports: Vec<DifferenceReport<'_>> = compared.iter().map(report).collect();
     let of_sides =
         records.iter().map(|(name, records)| (name.as_str(), CurveSummaries::of(&points(records))));
-    let mut sections = dyno_report::compare_sections(&CurveSummaries::of_sides(of_sides), &comparisons);
-    sections.extend(comparisons.iter().filter_map(|comparison| differed(comparison)));
+    let filter = if is_full { RowFilter::All } else { RowFilter::Differing { margin_pct } };
+    let sections = dyno_report::compare_sections(&CurveSummaries::of_sides(of_sides), &reports, filter);
+    let query = query(sides);
     let actions = html! {
+        (picker(offers, sides))
         @for side in sides { a href={"/report?runs=" (escaped(side))} { (clean(side)) } " " }
-        a href={"/api/v1/compare?" (query(sides))} { "JSON" }
+        @if is_full { a href={"/compare?" (query)} { "Only differences" } " " }
+        @else { a href={"/compare?" (query) "&full=true"} { "Show all rows" } " " }
+        a href={"/api/v1/compare?" (query)} { "JSON" }
     };
     let title = format!("{} against {}", sides[1..].join(", "), sides[0]);
-    let about = "Differences are B − A in percent of A; single runs give no verdict.";
+    let about = "A change is B − A in percent of A; single runs give no verdict.";
     Ok(pages_in(Some(&frame::around("/compare", &actions)), &title, about, &sections))
+}
+
+/// Returns what the page of a comparison shows.
+fn report(answer: &ComparisonResult) -> DifferenceReport<'_> {
+    let ComparisonResult { comparison, side_by_side, gates, next, .. } = answer;
+    DifferenceReport { comparison, beside: side_by_side, gates, next }
 }
 
 /// Returns the sets as a URL query.
@@ -90,65 +110,109 @@ pub(crate) fn query(sides: &[String]) -> String {
     pairs.map(|(name, side)| format!("{name}={}", escaped(side))).collect::<Vec<_>>().join("&")
 }
 
-/// Shows other differences, and runs that do not count on either side; `None` if there are neither.
-fn differed(comparison: &RunComparison) -> Option<PageSection> {
-    let grid = differences_grid(&comparison.differed);
-    let lines: Vec<String> =
-        comparison.left_out.iter().map(|(run, why)| format!("Left out: {run}, {why}.")).collect();
-    let is_told = !grid.rows.is_empty() || !lines.is_empty();
-    let title = format!("Other differences: {} against {}", comparison.b, comparison.a);
-    is_told.then(|| PageSection {
-        title,
-        lines,
-        grids: vec![(String::new(), grid)],
-        ..PageSection::default()
-    })
+/// What a user can choose as a side: its name, and words.
+struct Offers {
+    runs: Vec<(String, String)>,
+    sweeps: Vec<(String, String)>,
+    labels: Vec<String>,
 }
 
-/// The page on which the user chooses the other side.
-async fn choose(shared: &SharedServeState, first: Option<String>) -> Result<Html<String>, HttpError> {
-    let wanted = first.clone();
-    let listed = shared.read(move |state, repository| {
-        let listed = state.store.listed(repository)?;
-        let first_target =
-            wanted.and_then(|id| listed.runs.iter().find(|run| run.id == id).map(|run| run.target.clone()));
-        // Runs on the same target come first, because they are chosen most often.
-        let (same, others): (Vec<_>, Vec<_>) = listed
-            .runs
-            .iter()
-            .partition(|run| first_target.as_ref().is_none_or(|target| *target == run.target));
-        Ok(same.into_iter().chain(others).take(OFFERED).cloned().collect::<Vec<_>>())
-    });
-    let runs = listed.await?;
-    let chosen = first.as_deref().unwrap_or_default();
-    let side = |name: &str, label: &str, chosen: &str| -> Markup {
+impl Offers {
+    /// The newest runs, campaigns, tags and variants. Runs on the target of `first` come first, because they
+    /// are chosen most often.
+    fn of(listed: &RepositoryListing, first: Option<&str>) -> Self {
+        let target = listed.runs.iter().find(|run| Some(run.id.as_str()) == first).map(|run| &run.target);
+        let (same, others): (Vec<&RunSummary>, Vec<_>) =
+            listed.runs.iter().partition(|run| target.is_none_or(|target| *target == run.target));
+        let runs = same.into_iter().chain(others).take(OFFERED);
+        let sweeps = listed.sweeps.iter().take(OFFERED);
+        let mut labels: Vec<String> = Vec::new();
+        for run in &listed.runs {
+            let tags = run.tags.iter().map(|tag| format!("tag:{tag}"));
+            for label in tags.chain(run.variant.iter().map(|variant| format!("variant:{variant}"))) {
+                if !labels.contains(&label) && labels.len() < OFFERED {
+                    labels.push(label);
+                }
+            }
+        }
+        Self {
+            runs: runs.map(|run| (run.id.clone(), frame::run_words(run))).collect(),
+            sweeps: sweeps.map(|sweep| (sweep.id.clone(), sweep.id.clone())).collect(),
+            labels,
+        }
+    }
+
+    fn knows(&self, side: &str) -> bool {
+        self.runs.iter().chain(&self.sweeps).any(|(name, _)| name == side)
+            || self.labels.iter().any(|label| label == side)
+    }
+}
+
+/// A choice for each side, and one for another side.
+fn picker(offers: &Offers, sides: &[String]) -> Markup {
+    let group = |title: &str, options: &[(String, String)], chosen: &str| -> Markup {
         html! {
-            label { (label)
-                select name=(name) required {
-                    option value="" { "choose a run" }
-                    @if !chosen.is_empty() && runs.iter().all(|run| run.id != chosen) {
-                        option value=(chosen) selected { (clean(chosen)) }
-                    }
-                    @for run in &runs {
-                        option value=(run.id) selected[run.id == chosen] { (clean(&frame::run_words(run))) }
+            @if !options.is_empty() {
+                optgroup label=(title) {
+                    @for (name, words) in options {
+                        option value=(name) selected[name == chosen] { (clean(words)) }
                     }
                 }
             }
         }
     };
+    let labels: Vec<(String, String)> =
+        offers.labels.iter().map(|label| (label.clone(), label.clone())).collect();
+    let side = |at: usize| -> Markup {
+        let chosen = sides.get(at).map_or("", String::as_str);
+        let (name, words) = match at {
+            0 => ("a", "Baseline (A)"),
+            1 => ("b", "Candidate (B)"),
+            _ => ("b", "Another candidate"),
+        };
+        html! {
+            label { (words)
+                select name=(name) required[at < 2] {
+                    option value="" { @if at < 2 { "choose runs" } @else { "none" } }
+                    @if !chosen.is_empty() && !offers.knows(chosen) {
+                        option value=(chosen) selected { (clean(chosen)) }
+                    }
+                    (group("Runs", &offers.runs, chosen))
+                    (group("Sweeps and A/B tests", &offers.sweeps, chosen))
+                    (group("Tags and variants", &labels, chosen))
+                }
+            }
+        }
+    };
+    let shown = (sides.len() + 1).clamp(3, SIDES_MAX);
+    html! {
+        form class="filters sides" method="get" action="/compare" {
+            @for at in 0..shown { (side(at)) }
+            button type="submit" { "Compare" }
+        }
+    }
+}
+
+/// The page on which the user chooses the sides.
+async fn choose(shared: &SharedServeState, first: Option<String>) -> Result<Html<String>, HttpError> {
+    let wanted = first.clone();
+    let offers = shared
+        .read(move |state, repository| {
+            let listed = state.store.listed(repository)?;
+            Ok(Offers::of(&listed, wanted.as_deref()))
+        })
+        .await?;
+    let chosen = first.clone().unwrap_or_default();
     let text = |name: &str, label: &str, value: &str| -> Markup {
         html! { label { (label) input name=(name) value=(value) required; } }
     };
+    let sides: Vec<String> = first.into_iter().collect();
     let body = html! {
-        form class="filters" method="get" action="/compare" {
-            (side("a", "Baseline (A)", chosen))
-            (side("b", "Candidate (B)", ""))
-            button type="submit" { "Compare" }
-        }
+        (picker(&offers, &sides))
         details {
             summary { "By name, tag or variant" }
             form class="filters" method="get" action="/compare" {
-                (text("a", "Baseline (A)", chosen))
+                (text("a", "Baseline (A)", &chosen))
                 (text("b", "Candidate (B)", ""))
                 button type="submit" { "Compare these" }
             }

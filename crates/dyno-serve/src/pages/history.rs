@@ -186,6 +186,8 @@ fn chart(trend: &Trend) -> Option<Chart> {
     let quantity = match trend.unit {
         Some(Unit::Microseconds) => Quantity::Micros,
         Some(Unit::Percent) => Quantity::Percent,
+        // The label names what is counted: operations/s.
+        Some(Unit::PerSecond) => Quantity::Plain("/s"),
         _ => Quantity::Plain(trend.unit.map_or("", Unit::name)),
     };
     let points = trend.points.iter().enumerate().map(|(at, point)| {

@@ -39,6 +39,9 @@ pub(crate) struct Compare {
     pub(crate) sides: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
+    /// Show all rows, also those that do not differ by more than the margin.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Also write the comparison to a file; the extension selects the format (html, md, csv, json, xlsx).
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use dyno_analyze::answer::CurveSummaries;
-use dyno_analyze::{RunComparison, totals};
+use dyno_analyze::compare::{GateOutcome, GateResult};
+use dyno_analyze::totals;
 use dyno_campaign::compare::ComparisonResult;
 use dyno_campaign::{files, select};
 use dyno_record::RunRecord;
-use dyno_report::WorkbookSheet;
 use dyno_report::html::pages;
 use dyno_report::model::PageSection;
+use dyno_report::{DifferenceReport, RowFilter, WorkbookSheet};
 use serde_json::json;
 
 use crate::answers::for_sides;
@@ -30,13 +31,26 @@ pub(super) fn run(common: &CommonArgs, args: &cli::Compare, talk: &Console) -> a
     let answers = judge.answers(&sides);
     talk.json(&answers)?;
     talk.show(&format!("{}\n", dyno_report::answer_text(&for_sides(&sides), &talk.style())))?;
-    let exit = show(&answers, talk)?;
+    let exit = show(&answers, filter(args.full, &answers), talk)?;
     if let (Some(path), Some(format)) = (&args.output, format) {
-        let comparisons: Vec<_> = answers.iter().map(|answer| &answer.comparison).collect();
-        files::replace(path, &written(format, &for_sides(&sides), &comparisons, &answers)?)?;
+        files::replace(path, &written(format, &for_sides(&sides), &answers, args.full)?)?;
         talk.say(&format!("written: {}", path.display()));
     }
     Ok(exit)
+}
+
+/// Which rows are shown: all, or those that differ by more than the margin.
+pub(super) fn filter(full: bool, answers: &[ComparisonResult]) -> RowFilter {
+    match (full, answers.first()) {
+        (false, Some(first)) => RowFilter::Differing { margin_pct: first.comparison.margin_pct },
+        _ => RowFilter::All,
+    }
+}
+
+/// The report of a comparison.
+fn report(answer: &ComparisonResult) -> DifferenceReport<'_> {
+    let ComparisonResult { comparison, side_by_side, gates, next, .. } = answer;
+    DifferenceReport { comparison, beside: side_by_side, gates, next }
 }
 
 /// Formats of a comparison, by file extension.
@@ -56,20 +70,23 @@ fn format(path: &Path) -> anyhow::Result<&'static str> {
 fn written(
     format: &str,
     answers: &CurveSummaries,
-    comparisons: &[&RunComparison],
     all: &[ComparisonResult],
+    full: bool,
 ) -> anyhow::Result<Vec<u8>> {
-    let sections = dyno_report::compare_sections(answers, comparisons);
-    let sides: Vec<&str> = comparisons
-        .first()
-        .map(|first| first.a.as_str())
-        .into_iter()
-        .chain(comparisons.iter().map(|comparison| comparison.b.as_str()))
-        .collect();
+    let reports: Vec<DifferenceReport<'_>> = all.iter().map(report).collect();
+    // A workbook filters by itself.
+    let filter = if format == "xlsx" { RowFilter::All } else { filter(full, all) };
+    let sections = dyno_report::compare_sections(answers, &reports, filter);
+    let names = reports.iter().map(|report| report.comparison.b.as_str());
+    let sides: Vec<&str> =
+        reports.first().map(|first| first.comparison.a.as_str()).into_iter().chain(names).collect();
     let title = format!("Comparison of {}", sides.join(", "));
     Ok(match format {
         "md" => dyno_report::sections_markdown(&title, &sections).into_bytes(),
-        "csv" => dyno_report::sections_csv(&sections).into_bytes(),
+        "csv" => {
+            let grids = vec![(String::new(), dyno_report::differences_csv_grid(&reports))];
+            dyno_report::sections_csv(&[PageSection { grids, ..PageSection::default() }]).into_bytes()
+        }
         "json" => serde_json::to_vec_pretty(&json!({ "answers": answers, "comparisons": all }))?,
         "xlsx" => {
             let named = |section: &PageSection| -> Vec<WorkbookSheet> {
@@ -85,23 +102,31 @@ fn written(
     })
 }
 
-/// Shows answers, and returns whether a gate failed.
-pub(super) fn show(answers: &[ComparisonResult], talk: &Console) -> anyhow::Result<Exit> {
-    let texts: Vec<String> = answers
-        .iter()
-        .flat_map(|answer| {
-            let whole = dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style());
-            let target_texts =
-                answer.targets.iter().map(|own| dyno_report::compare_text(own, &[], &talk.style()));
-            std::iter::once(whole).chain(target_texts).collect::<Vec<_>>()
-        })
-        .collect();
-    talk.show(&texts.join("\n"))?;
-    let gates = || answers.iter().flat_map(|answer| &answer.gates);
-    let broken = gates().filter(|gate| !gate.holds).count();
-    if broken > 0 {
-        talk.say(&format!("{broken} of {} gates failed", gates().count()));
-        return Ok(Exit::Invalid);
+/// Shows answers, and returns whether a gate failed or is not decided.
+pub(super) fn show(answers: &[ComparisonResult], filter: RowFilter, talk: &Console) -> anyhow::Result<Exit> {
+    let style = talk.style();
+    for answer in answers {
+        let sections = dyno_report::difference_sections(&report(answer), filter);
+        talk.show(&dyno_report::sections_text(&sections, &style))?;
+        if let Some(gains) = &answer.comparison.profile {
+            talk.show(&format!("\n{}", dyno_report::profile_changes_text(gains, &style)))?;
+        }
+        for target in &answer.targets {
+            talk.show(&format!("\n{}", dyno_report::compare_text(target, &[], &style)))?;
+        }
     }
-    Ok(Exit::Done)
+    let outcomes: Vec<GateOutcome> =
+        answers.iter().flat_map(|answer| &answer.gates).map(GateResult::outcome).collect();
+    let count = |outcome| outcomes.iter().filter(|of| **of == outcome).count();
+    let (failed, open) = (count(GateOutcome::Failed), count(GateOutcome::NotDecided));
+    for (number, words) in [(failed, "failed"), (open, "not decided")] {
+        if number > 0 {
+            talk.say(&format!("{number} of {} gates {words}", outcomes.len()));
+        }
+    }
+    Ok(match (failed, open) {
+        (0, 0) => Exit::Done,
+        (0, _) => Exit::NotDecided,
+        _ => Exit::Invalid,
+    })
 }

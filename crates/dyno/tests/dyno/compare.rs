@@ -62,7 +62,7 @@ fn imported_table_is_compared_and_suspect_units_are_reported() {
     for (file, begin) in [
         ("fs.html", "<!DOCTYPE html>"),
         ("fs.md", "# Comparison of variant:old, variant:new"),
-        ("fs.csv", "sessions,"),
+        ("fs.csv", "a_side,b_side,section,"),
         ("fs.json", "{"),
         ("fs.xlsx", "PK"),
     ] {
