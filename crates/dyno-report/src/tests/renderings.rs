@@ -165,7 +165,7 @@ fn every_rendering_of_a_table_has_the_same_figures() {
         ("sweep", [8, 5, 6]),
         ("soak", [5, 4, 3]),
         ("suite", [2, 3, 0]),
-        ("comparison", [5, 2, 5]),
+        ("comparison", [15, 12, 15]),
         ("capacity", [1, 1, 1]),
         ("watch", [3, 3, 1]),
         ("study", [5, 1, 5]),
