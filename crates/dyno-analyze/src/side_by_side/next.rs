@@ -63,6 +63,7 @@ pub fn next_steps(
     after_comparison(&ComparisonEvidence {
         pairs: PairsEvidence {
             sides: None,
+            server_settings: Vec::new(),
             runs,
             least_p: least_p(runs.0, runs.1),
             fewest_pairs: fewest_pairs(SIGNIFICANCE),
