@@ -49,6 +49,7 @@ mod slices;
 mod snapshot_status;
 mod stalls;
 mod state;
+mod statement_names;
 mod tally;
 #[cfg(test)]
 mod testing;

@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError};
 use dyno_host::HostObserver;
-use dyno_observe::{OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, TargetSnapshot, WaitCounts};
+use dyno_observe::{
+    OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, StatementObservation, TargetSnapshot,
+    WaitCounts,
+};
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 use parking_lot::Mutex;
 
@@ -93,6 +96,7 @@ impl ObserverThread {
             // unanswered.
             let (mut commits_before, mut is_lost, mut left) = (0, false, None);
             let mut parts = ObserverParts::default();
+            let mut statements = StatementObservation::default();
             while let Some(mut latest) = left.take().or_else(|| asked.recv().ok()) {
                 // Nobody waits for the answers to earlier requests any more.
                 while let Ok(later) = asked.try_recv() {
@@ -163,9 +167,10 @@ impl ObserverThread {
                         ended_ns,
                         at,
                         overhead: 0,
+                        statements: None,
                     })
                 };
-                let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
+                let mut outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
                 is_lost = outcome.is_err();
                 // A lost connection shows at the next request, which is repeated on a new connection.
                 if is_lost && reopen.is_some() && !is_new {
@@ -174,6 +179,9 @@ impl ObserverThread {
                 }
                 // Whatever the outcome, reading has ended.
                 answered();
+                if let (Ok(taken), Some(edge)) = (&mut outcome, edge) {
+                    read_statements(&mut statements, edge, observer.as_mut(), taken);
+                }
                 // A failed observer is not used again.
                 if answer.send((number, outcome)).is_err() {
                     return;
@@ -205,6 +213,22 @@ impl ObserverThread {
             Err(RecvTimeoutError::Disconnected) => {
                 SnapshotReply::Failed("the observer's thread has ended".into())
             }
+        }
+    }
+}
+
+/// Reads the counts of statements right after the counters of a window boundary.
+fn read_statements(
+    statements: &mut StatementObservation,
+    edge: usize,
+    observer: &mut dyn Observer,
+    taken: &mut TargetSnapshot,
+) {
+    match edge {
+        0 => statements.begin(observer, taken.ended_ns),
+        _ => {
+            statements.add(observer, taken.ended_ns);
+            taken.statements = Some(statements.result(observer));
         }
     }
 }

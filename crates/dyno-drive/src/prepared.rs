@@ -61,6 +61,14 @@ impl PreparedSessions {
         Ok(all)
     }
 
+    /// All statements of the sessions on the target at `at`.
+    pub(crate) fn statements(&self, at: usize) -> impl Iterator<Item = &Statement> {
+        let blocks = self.blocks.iter().filter(move |((target, _), _)| *target == at);
+        let blocks = blocks.flat_map(|(_, prepared)| prepared.statements.iter());
+        let custom = self.own.iter().filter_map(move |targets| targets.get(at));
+        blocks.chain(custom.flat_map(|statements| statements.iter()))
+    }
+
     /// The setup of session `number`, which uses the target at `at`.
     pub(crate) fn session(&self, job: &DriveJob<'_>, at: usize, number: u32) -> (SessionSetup, SessionActor) {
         match job.is_custom() {

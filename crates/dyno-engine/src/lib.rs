@@ -58,6 +58,8 @@ pub mod slices;
 mod sql_only;
 pub mod sql_tokens;
 pub mod statement;
+pub mod statement_counts;
+pub mod statement_key;
 mod statement_limit;
 pub mod tables;
 pub mod target;
@@ -93,6 +95,7 @@ pub use setting_control::{
     ServerSetting, SettingActivation, SettingControl, is_setting_name, unknown_setting,
 };
 pub use statement::{Commits, Isolation, ResultKind, SessionRequest, Statement, StatementId, Type, Value};
+pub use statement_counts::{CumulativeStatement, StatementDescription, StatementSnapshot};
 pub use statement_limit::{StatementLimit, StatementScope};
 pub use tables::{
     Bulk, ColumnDefinition, ColumnType, Fill, NewTable, ObjectKind, RequiredKey, RowBatch, Rows, TableWords,

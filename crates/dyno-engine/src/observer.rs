@@ -3,6 +3,7 @@
 use dyno_record::Snapshot;
 
 use crate::error::TargetError;
+use crate::statement_counts::{StatementDescription, StatementSnapshot};
 
 /// The begin and the end of reading the counters that are compared with the sessions' own counts: operations,
 /// rows, commits, blocks.
@@ -34,6 +35,25 @@ pub trait Observer: Send {
     /// Transactions and rows that observing itself added to the target's counters since the observer was
     /// opened, by portable counter name. The audit subtracts them.
     fn own_commits(&self) -> u64;
+
+    /// Reads the counts of all statements that the server has executed. What this adds to the counters is in
+    /// [`Observer::own_commits`] and in the next snapshot.
+    ///
+    /// # Errors
+    /// The server keeps no such counts, or this user may not read them, with a hint; or the connection is lost.
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError>;
+
+    /// Describes the statements `keys` of a snapshot, and all by which Dyno observes the server. A statement
+    /// that the server has discarded meanwhile is left out.
+    ///
+    /// # Errors
+    /// As [`Observer::statements`].
+    fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError>;
+}
+
+/// The error of an observer whose target keeps no counts of statements.
+pub fn no_statements(engine: &str) -> TargetError {
+    TargetError::unsupported(format!("{engine} keeps no statistics of statements"))
 }
 
 /// Samples what Dyno's sessions are doing at a moment.

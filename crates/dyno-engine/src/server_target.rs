@@ -15,8 +15,8 @@ use crate::target::{HungSessionReport, pass_on};
 use crate::{
     BlockData, BulkLoad, Capabilities, Claim, CounterScope, Counting, Dialect, DropItem, DurabilityProof,
     Holder, Lock, ObjectKind, Observer, PassiveObserver, Reporter, RequiredKey, RowCallback, Sampler,
-    ServerLife, Session, SessionSetup, SettingControl, StatementLimit, TableWords, Target, TargetError,
-    Value, WorkloadNeeds,
+    ServerLife, Session, SessionSetup, SettingControl, StatementDescription, StatementLimit, StatementSnapshot,
+    TableWords, Target, TargetError, Value, WorkloadNeeds,
 };
 
 /// An engine's own target, which is used through [`ServerTarget`].
@@ -189,6 +189,14 @@ impl Observer for WithholdingObserver {
 
     fn own_commits(&self) -> u64 {
         self.observer.own_commits()
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        self.observer.statements()
+    }
+
+    fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.observer.describe_statements(keys)
     }
 }
 

@@ -9,8 +9,8 @@ use crate::executed_statements::{ObservedStatements, StatementQuery};
 use crate::target::pass_on;
 use crate::{
     BlockData, BulkLoad, Capabilities, Claim, Counting, Dialect, DropItem, DurabilityProof, Holder, Lock,
-    ObjectKind, Observer, PassiveObserver, RowCallback, Sampler, Session, SessionSetup, TableWords, Target,
-    TargetError, Value, WorkloadNeeds,
+    ObjectKind, Observer, PassiveObserver, RowCallback, Sampler, Session, SessionSetup, StatementDescription,
+    StatementSnapshot, TableWords, Target, TargetError, Value, WorkloadNeeds,
 };
 
 /// One endpoint of such a product. The engine's target executes SQL there. Everything else is absent or refused,
@@ -127,5 +127,13 @@ impl Observer for AbsentCounters {
 
     fn own_commits(&self) -> u64 {
         0
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        Err(TargetError::unsupported(self.0.as_str()))
+    }
+
+    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.statements().map(|_| Vec::new())
     }
 }

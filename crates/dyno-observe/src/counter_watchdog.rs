@@ -167,7 +167,8 @@ mod tests {
         fill(&mut database);
         let at_ns = at_s * 1_000_000_000;
         let (host, at) = (HostSnapshot::default(), String::new());
-        TargetSnapshot { database, host, remote: None, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
+        let (began_ns, ended_ns) = (at_ns, at_ns);
+        TargetSnapshot { database, host, remote: None, began_ns, ended_ns, at, overhead: 0, statements: None }
     }
 
     fn setting(value: &str) -> impl FnOnce(&mut Snapshot) {

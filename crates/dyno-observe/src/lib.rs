@@ -12,6 +12,8 @@ pub mod metrics;
 mod remote_hosts;
 mod samples;
 mod snapshot;
+mod statement_observation;
+mod statement_totals;
 
 pub use counter_watchdog::CounterWatchdog;
 pub use cover::CoveredSeconds;
@@ -19,3 +21,4 @@ pub use cumulative::CumulativeCounters;
 pub use remote_hosts::{RemoteHost, RemoteHostReading, RemoteHostThread};
 pub use samples::{SessionSamples, WaitCounts};
 pub use snapshot::{OWN_COMMITS, TargetSnapshot, add_overhead};
+pub use statement_observation::StatementObservation;

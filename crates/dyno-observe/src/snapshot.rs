@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostSnapshot;
-use dyno_record::Snapshot;
+use dyno_record::{Snapshot, TopStatements};
 
 use crate::remote_hosts::RemoteHostReading;
 
@@ -35,6 +35,8 @@ pub struct TargetSnapshot {
     pub at: String,
     /// Overhead transactions of the sessions so far; the coordinator sets it for intervals.
     pub overhead: i64,
+    /// The statements of the window, in the snapshot of its end.
+    pub statements: Option<TopStatements>,
 }
 
 impl TargetSnapshot {

@@ -65,7 +65,7 @@ pub(super) fn open_for_transaction(
 }
 
 /// Lifts every time limit of this server; the names differ between versions.
-const LIFT_LIMITS: &str = "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN \
+const LIFT_LIMITS: &str = "SELECT /* dyno */ pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN \
     ('statement_timeout', 'lock_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout', \
     'transaction_timeout')";
 

@@ -21,7 +21,7 @@ const SINCE: &str = "SELECT to_char(stats_reset, 'YYYY-MM-DD HH24:MI:SS TZH:TZM'
 /// The extension version that separates statements inside functions and reports the start of its counts.
 const TOP_LEVEL_FROM: (u32, u32) = (1, 9);
 
-const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart \
+pub(super) const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart \
     the server, then run CREATE EXTENSION pg_stat_statements in this database, and let the application \
     work for a while";
 
@@ -37,11 +37,7 @@ pub(super) fn seen(
     }
     let extension_rows = connection.simple(EXTENSION)?;
     let Some(extension_row) = extension_rows.first() else {
-        return Err(TargetError::unsupported(
-            "the extension pg_stat_statements is not installed in this \
-            database",
-        )
-        .hint(MAKE_IT));
+        return Err(not_installed());
     };
     let (extension, tells_more) =
         (ident(extension_row.text(0)), parse_version(extension_row.text(1)) >= TOP_LEVEL_FROM);
@@ -81,6 +77,12 @@ pub(super) fn seen(
     })
 }
 
+/// The error of a database without the extension.
+pub(super) fn not_installed() -> TargetError {
+    TargetError::unsupported("the extension pg_stat_statements is not installed in this database")
+        .hint(MAKE_IT)
+}
+
 /// Parses a version as major and minor: `1.10` → (1, 10).
 fn parse_version(version: &str) -> (u32, u32) {
     let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
@@ -115,7 +117,7 @@ fn without_comments(text: &str) -> String {
 }
 
 /// The view's placeholder for a text that this user may not see.
-const HIDDEN: &str = "<insufficient privilege>";
+pub(super) const HIDDEN: &str = "<insufficient privilege>";
 
 fn parse_statement(row: &TextRow) -> ObservedStatement {
     let text = row.get(1).filter(|text| *text != HIDDEN).map(str::to_owned);

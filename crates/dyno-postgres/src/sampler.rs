@@ -12,7 +12,7 @@ use dyno_engine::{ConnectionPurpose, OtherSession, Sampler, TargetError, WaitSam
 /// same user as this sampler. Only client backends are included, not background processes. A Dyno process in
 /// another database counts as another client; in this database the lock excludes it. Sessions that sleep or
 /// wait for a lock or their client use neither processor nor device and are not included.
-const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELSE a.datname END,
+const SAMPLE: &str = "SELECT /* dyno */ a.ours, CASE WHEN a.ours THEN a.wait_event_type ELSE a.datname END,
          CASE WHEN a.ours THEN a.wait_event ELSE coalesce(nullif(a.application_name, ''), a.usename) END, a.here
      FROM (
          SELECT *, datname = current_database() AS here,
@@ -24,7 +24,8 @@ const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELS
 
 /// All active sessions of the server except observers and samplers: wait, database, program, and whether it
 /// is in this database.
-const SAMPLE_ALL: &str = "SELECT coalesce(wait_event_type, 'CPU'), coalesce(wait_event, 'CPU'), datname,
+const SAMPLE_ALL: &str =
+    "SELECT /* dyno */ coalesce(wait_event_type, 'CPU'), coalesce(wait_event, 'CPU'), datname,
          coalesce(nullif(application_name, ''), usename), datname = current_database()
      FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend'
          AND application_name !~ '^dyno (observer|sampler)( |$)'";
@@ -36,7 +37,7 @@ const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats'
 
 /// The most frequent wait of Dyno's sessions that are executing a statement, their number, and the sessions
 /// that block them.
-const STUCK: &str = "SELECT concat_ws(' ', a.wait_event_type, a.wait_event), count(*),
+const STUCK: &str = "SELECT /* dyno */ concat_ws(' ', a.wait_event_type, a.wait_event), count(*),
          string_agg(DISTINCT concat_ws(' ', 'process', b.pid::text, nullif(b.application_name, ''), b.usename), ', ')
      FROM pg_stat_activity a LEFT JOIN pg_stat_activity b ON b.pid = ANY (pg_blocking_pids(a.pid))
      WHERE a.state = 'active' AND a.datname = current_database() AND a.application_name ~ '^dyno( |$)'

@@ -41,6 +41,7 @@ pub mod schema;
 pub mod series;
 pub mod target_records;
 mod target_results;
+mod top_statements;
 pub mod waits;
 pub mod watched;
 pub mod window;
@@ -93,6 +94,7 @@ pub use series::{
 };
 pub use target_records::place_of_target;
 pub use target_results::TargetFigures;
+pub use top_statements::{CountedStatements, StatementCounts, StatementGroup, StatementUse, TopStatements};
 pub use waits::{ForeignActivity, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
 pub use watched::{Gap, Spread, WatchSummary};
 pub use window::{StartGate, ThreadPlacement, UnreadIntervals, Window};

@@ -27,6 +27,7 @@ use crate::platform::TargetFacts;
 use crate::profile::Profile;
 use crate::reported::Reported;
 use crate::series::{Series, SeriesPoint};
+use crate::top_statements::TopStatements;
 use crate::waits::Waits;
 use crate::watched::WatchSummary;
 use crate::window::{LifetimeTotals, StartGate, Window};
@@ -346,6 +347,9 @@ pub struct RunRecord {
     pub whole: Option<LifetimeTotals>,
     /// Wait events of the sessions over the window.
     pub waits: Waits,
+    /// The statements that used the server's time in the window; absent if a run has several targets, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statements: Option<TopStatements>,
     /// CPU profile of the window; absent if the plan did not request it (`observe.perf`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -404,6 +408,7 @@ impl RunRecord {
             counters: Counters::default(),
             whole: None,
             waits: Waits::Absent { absent: "the source does not tell".into() },
+            statements: None,
             profile: None,
             database_report: None,
             series: Series::default(),

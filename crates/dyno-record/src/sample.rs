@@ -251,6 +251,7 @@ pub(crate) fn several() -> RunRecord {
         whole: single.whole.clone(),
         host_counters: BTreeMap::from([("device.vda.reads".to_owned(), 12.0)]),
         waits: single.waits.clone(),
+        statements: None,
         series: single.series.clone(),
         errors: single.errors.clone(),
         whose: Default::default(),

@@ -79,6 +79,7 @@ impl RunRecord {
             counters: target_part.counters.clone(),
             whole: target_part.whole.clone(),
             waits: target_part.waits.clone(),
+            statements: target_part.statements.clone(),
             // It describes the host, and so all targets together.
             profile: None,
             database_report: None,

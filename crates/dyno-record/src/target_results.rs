@@ -11,6 +11,7 @@ use crate::counter::Counters;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::series::Series;
+use crate::top_statements::TopStatements;
 use crate::waits::Waits;
 use crate::window::{LifetimeTotals, StartGate, Window};
 
@@ -41,6 +42,9 @@ pub struct TargetFigures {
     pub host_counters: BTreeMap<String, f64>,
     /// Wait events of its sessions.
     pub waits: Waits,
+    /// The statements that used its server's time in the window; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statements: Option<TopStatements>,
     /// Its series of intervals over the window.
     pub series: Series,
     /// Errors of its sessions by code.

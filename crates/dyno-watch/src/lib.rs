@@ -33,7 +33,7 @@ pub use event::{ObservationEvent, ObservedInterval};
 pub use job::ObservationJob;
 
 use observed::ObservationState;
-use query_thread::{ObservationReading, ObservationThread, SharedRemoteHost};
+use query_thread::{ObservationReading, ObservationThread, SharedRemoteHost, SharedStatements};
 
 /// The hint for a machine that cannot start another thread.
 const NO_THREAD: &str = "raise the limit of processes (`ulimit -u`)";
@@ -44,6 +44,8 @@ const ANSWER_S_MAX: f64 = 30.0;
 const ANSWER_STOPPED_S_MAX: f64 = 2.0;
 /// The pause between two attempts to reconnect, s.
 const AGAIN_S: f64 = 1.0;
+/// The longest wait for the statements at the end.
+const STATEMENTS_MAX: Duration = Duration::from_secs(5);
 /// The longest wait for the first connection.
 const OPEN_MAX: Duration = Duration::from_secs(60);
 
@@ -63,8 +65,9 @@ pub fn watch(
     let remote =
         present.remote_host.as_ref().map(RemoteHostThread::start).transpose().map_err(thread_error)?;
     let remote_host = remote.map(|far| Arc::new(Mutex::new(far)));
-    let observation_thread =
-        ObservationThread::start(opened, remote_host.as_ref(), present).map_err(thread_error)?;
+    let statements = SharedStatements::default();
+    let shared = (remote_host.as_ref(), &statements);
+    let observation_thread = ObservationThread::start(opened, shared, present).map_err(thread_error)?;
     observation_thread.ask();
     let first = wait(present, &observation_thread, &mut |_| ()).map_err(TargetError::database)?;
     let mut observation = ObservationState::begin(present, &observation_thread, first);
@@ -82,7 +85,7 @@ pub fn watch(
                 take_reading(present, &mut observation, observation_thread, next, hear)
             }
             State::Away(opening, since_ns) => {
-                reopen((present, remote_host.as_ref()), &mut observation, opening, since_ns, hear)
+                reopen((present, shared), &mut observation, opening, since_ns, hear)
             }
         };
         // A server that hung has cost ticks: their intervals are in earlier reports, or in a gap.
@@ -98,6 +101,7 @@ pub fn watch(
                 observation.add_reading(looked);
             }
         }
+        observation.statements = observation_thread.statements(STATEMENTS_MAX);
         observation.add_cost(observation_thread);
     }
     observation.end(intervals.min(next)).into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
@@ -157,7 +161,7 @@ fn take_reading(
 
 /// Whether the connection is open again.
 fn reopen(
-    (present, far): (&ObservationJob, Option<&SharedRemoteHost>),
+    (present, shared): (&ObservationJob, (Option<&SharedRemoteHost>, &SharedStatements)),
     known: &mut ObservationState,
     opening: Option<PendingAnswer<Result<dyno_engine::PassiveObserver, TargetError>>>,
     since_ns: u64,
@@ -173,7 +177,7 @@ fn reopen(
     };
     let Some(asked) = opening else { return again(None) };
     let Some(answer) = asked.wait(BEAT, &present.cancel) else { return again(Some(asked)) };
-    let started = answer.ok().and_then(|opened| ObservationThread::start(opened, far, present).ok());
+    let started = answer.ok().and_then(|opened| ObservationThread::start(opened, shared, present).ok());
     let Some(observation_thread) = started else { return again(None) };
     observation_thread.ask();
     match wait(present, &observation_thread, &mut |_| ()) {

@@ -11,7 +11,7 @@ use dyno_observe::{
 };
 use dyno_record::{
     CounterDelta, CounterReading, Counters, Gap, MarkKind, Metric, Series, SeriesChunk, SeriesOverview,
-    SeriesPoint, Spread,
+    SeriesPoint, Spread, TopStatements,
 };
 
 use crate::distribution::Gauge;
@@ -49,6 +49,8 @@ pub(crate) struct ObservationState {
     reported_count: u64,
     /// The cost of earlier connections: overhead transactions, and number of readings.
     pub(crate) cost: (u64, u64),
+    /// The statements of the whole observation; absent if they could not be read at its end.
+    pub(crate) statements: Option<TopStatements>,
 }
 
 impl ObservationState {
@@ -80,6 +82,7 @@ impl ObservationState {
             unreported: Vec::new(),
             reported_count: 0,
             cost: (0, 0),
+            statements: None,
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, PassiveObserver, Sampler, TargetError};
 use dyno_host::HostObserver;
-use dyno_observe::{OWN_COMMITS, RemoteHostThread, SessionSamples, TargetSnapshot};
-use dyno_record::now_rfc3339;
+use dyno_observe::{OWN_COMMITS, RemoteHostThread, SessionSamples, StatementObservation, TargetSnapshot};
+use dyno_record::{TopStatements, now_rfc3339};
 use parking_lot::Mutex;
 
 use crate::job::ObservationJob;
@@ -20,9 +20,23 @@ pub(crate) struct ObservationReading {
     pub(crate) samples: SessionSamples,
 }
 
+/// What the coordinator requests.
+enum ObservationRequest {
+    /// A reading of the counters.
+    Counters,
+    /// The statements so far, which this channel receives.
+    Statements(Sender<TopStatements>),
+}
+
+/// The statements so far, and when their counts were last read; they survive a lost connection.
+pub(crate) type SharedStatements = Arc<Mutex<(StatementObservation, Option<u64>)>>;
+
+/// The time between two readings of the counts of statements.
+const STATEMENTS_NS: u64 = 60_000_000_000;
+
 /// The thread, as the coordinator sees it. It ends when this is dropped.
 pub(crate) struct ObservationThread {
-    ask: Sender<()>,
+    ask: Sender<ObservationRequest>,
     answers: Receiver<Result<ObservationReading, TargetError>>,
     /// Why sessions are not sampled; absent if they are.
     pub(crate) no_samples: Option<String>,
@@ -40,7 +54,7 @@ const FAR_SHARE: f64 = 0.25;
 impl ObservationThread {
     pub(crate) fn start(
         onlooker: PassiveObserver,
-        remote: Option<&SharedRemoteHost>,
+        (remote, statements): (Option<&SharedRemoteHost>, &SharedStatements),
         present: &ObservationJob,
     ) -> std::io::Result<Self> {
         let PassiveObserver { observer, sampler } = onlooker;
@@ -68,6 +82,7 @@ impl ObservationThread {
             gap_ns: (1e9 / present.samples_per_s.max(1e-3)) as u64,
             commits: Arc::clone(&commits),
             reading_count: Arc::clone(&looks),
+            statements: Arc::clone(statements),
         };
         std::thread::Builder::new().name("dyno-looker".into()).spawn(move || {
             let places: Vec<_> = places.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
@@ -80,7 +95,14 @@ impl ObservationThread {
     /// Requests a reading of the counters.
     pub(crate) fn ask(&self) {
         // If the thread is gone, the answer shows that.
-        let _ = self.ask.send(());
+        let _ = self.ask.send(ObservationRequest::Counters);
+    }
+
+    /// The statements so far, if they arrive within `patience`.
+    pub(crate) fn statements(&self, patience: Duration) -> Option<TopStatements> {
+        let (answer, answers) = channel();
+        self.ask.send(ObservationRequest::Statements(answer)).ok()?;
+        answers.recv_timeout(patience).ok()
     }
 
     /// The answer, if it arrives within `patience`; an error ends the thread.
@@ -117,13 +139,14 @@ struct ObservationReader {
     gap_ns: u64,
     commits: Arc<AtomicU64>,
     reading_count: Arc<AtomicU64>,
+    statements: SharedStatements,
 }
 
 impl ObservationReader {
     /// Runs until the coordinator is gone, or the server refuses.
     fn look(
         &mut self,
-        asked: &Receiver<()>,
+        asked: &Receiver<ObservationRequest>,
         host: &mut HostObserver,
         answer: &dyn Fn(Result<ObservationReading, TargetError>) -> bool,
     ) {
@@ -136,7 +159,13 @@ impl ObservationReader {
                 None => u64::MAX,
             };
             let outcome = match asked.recv_timeout(Duration::from_nanos(left_ns)) {
-                Ok(()) => {
+                Ok(ObservationRequest::Statements(answer)) => {
+                    self.read_statements(0);
+                    // The coordinator may have stopped waiting.
+                    let _ = answer.send(self.statements.lock().0.result(self.observer.as_mut()));
+                    Ok(None)
+                }
+                Ok(ObservationRequest::Counters) => {
                     let read = caught(|| self.read(host)).unwrap_or_else(|why| Err(panicked(why)));
                     read.map(|taken| {
                         Some(ObservationReading { taken, samples: std::mem::take(&mut samples) })
@@ -158,7 +187,11 @@ impl ObservationReader {
             self.commits.store(self.own_commits(), Ordering::Relaxed);
             let goes_on = match outcome {
                 Ok(None) => true,
-                Ok(Some(looked)) => answer(Ok(looked)),
+                Ok(Some(looked)) => {
+                    let goes_on = answer(Ok(looked));
+                    self.read_statements(STATEMENTS_NS);
+                    goes_on
+                }
                 Err(error) => {
                     answer(Err(error));
                     false
@@ -168,6 +201,18 @@ impl ObservationReader {
                 return;
             }
         }
+    }
+
+    /// Reads the counts of statements, unless they were read less than `pause_ns` ago.
+    fn read_statements(&mut self, pause_ns: u64) {
+        let (statements, last_ns) = &mut *self.statements.lock();
+        let (observer, now_ns) = (self.observer.as_mut(), self.clock.now_ns());
+        match *last_ns {
+            None => statements.begin(observer, now_ns),
+            Some(last_ns) if now_ns.saturating_sub(last_ns) >= pause_ns => statements.add(observer, now_ns),
+            Some(_) => return,
+        }
+        *last_ns = Some(now_ns);
     }
 
     fn own_commits(&self) -> u64 {
@@ -200,6 +245,15 @@ impl ObservationReader {
         if let Some((_, patience)) = &mut self.remote {
             *patience = self.far_patience;
         }
-        Ok(TargetSnapshot { database, host, remote: remote_host, began_ns, ended_ns, at, overhead: 0 })
+        Ok(TargetSnapshot {
+            database,
+            host,
+            remote: remote_host,
+            began_ns,
+            ended_ns,
+            at,
+            overhead: 0,
+            statements: None,
+        })
     }
 }

@@ -114,6 +114,7 @@ pub(crate) fn record(
         metrics: figures,
         counters,
         waits,
+        statements: observation.statements,
         series,
         watched: Some(WatchSummary {
             known_s,

@@ -116,6 +116,7 @@ pub(crate) fn record(
         counters: total.counters,
         whole: total.whole,
         waits: total.waits,
+        statements: total.statements,
         series,
         phases,
         errors: total.errors,

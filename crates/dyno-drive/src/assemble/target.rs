@@ -7,6 +7,7 @@ use super::inputs::TargetInputs;
 use super::operations::WorkStats;
 use super::window::gate;
 use crate::measured::MeasuredTarget;
+use crate::statement_names;
 
 /// A part of the record: the figures of one target, or of all.
 pub(super) struct RecordPart {
@@ -43,6 +44,11 @@ pub(super) fn part(inputs: &TargetInputs<'_>, at: usize, series: Series) -> Reco
         whole: inputs.whole(),
         host_counters,
         waits,
+        statements: statement_names::named(
+            job,
+            at,
+            target.end.as_ref().and_then(|end| end.statements.clone()),
+        ),
         series,
         errors: results.sessions.errors.clone(),
         whose: Default::default(),

@@ -64,6 +64,7 @@ pub(super) fn total(
         whole,
         host_counters: Default::default(),
         waits: totals::waits(job, &parts.iter().map(|part| &part.waits).collect::<Vec<_>>()),
+        statements: None,
         series: Series::default(),
         errors: all.sessions.errors.clone(),
         whose: Default::default(),

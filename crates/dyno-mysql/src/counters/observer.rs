@@ -17,7 +17,10 @@ use super::sources::{
     ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
     variables_set,
 };
-use dyno_engine::{ConnectionPurpose, Counting, Observer, Refusal as _, TargetError};
+use dyno_engine::observer::no_statements;
+use dyno_engine::{
+    ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError,
+};
 
 /// Reads the counters of one server.
 pub(crate) struct MySqlObserver {
@@ -223,6 +226,14 @@ impl Observer for MySqlObserver {
     /// `SHOW` and `performance_schema` do not use transactions of an engine; queries of the dictionary do.
     fn own_commits(&self) -> u64 {
         self.commits
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        Err(no_statements(super::super::SPEC.product))
+    }
+
+    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.statements().map(|_| Vec::new())
     }
 }
 

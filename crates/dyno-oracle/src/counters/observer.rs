@@ -14,7 +14,8 @@ use super::observer_reads::OracleObserverReads;
 use super::portable::{OracleCounterFacts, fill};
 use super::run_constants;
 use super::sources::{OracleCounterSource, OracleInstanceContext, STATISTICS, granted_name};
-use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
+use dyno_engine::observer::no_statements;
+use dyno_engine::{Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError};
 
 /// Reads the counters of one database.
 pub(crate) struct OracleObserver {
@@ -133,6 +134,14 @@ impl Observer for OracleObserver {
     /// Queries do not commit transactions.
     fn own_commits(&self) -> u64 {
         0
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        Err(no_statements(super::super::SPEC.product))
+    }
+
+    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.statements().map(|_| Vec::new())
     }
 }
 

@@ -11,6 +11,7 @@ mod portable;
 mod shape;
 mod source;
 mod sources;
+mod statements;
 
 pub(super) use observer::PostgresObserver;
 
@@ -24,7 +25,7 @@ pub(super) const SHARED_STATISTICS: u32 = 150_000;
 /// touched no table since its last report has only commits pending, and then even a forced flush postpones
 /// them. This was measured on 15.20 and 18.4 and is visible in `pgstat_report_stat`.
 pub(super) const FLUSH: &str =
-    "SELECT pg_catalog.pg_stat_force_next_flush() FROM pg_catalog.pg_tablespace LIMIT 1";
+    "SELECT /* dyno */ pg_catalog.pg_stat_force_next_flush() FROM pg_catalog.pg_tablespace LIMIT 1";
 
 /// [`FLUSH`]; empty before version 15, where a collector process receives statistics up to half a second
 /// later.

@@ -17,7 +17,11 @@ use super::portable::{PostgresCounterFacts, fill};
 use super::shape::PostgresWatchedObjects;
 use super::source::PostgresCounterSource;
 use super::sources::{ROLE_SETTINGS, sources, statement};
-use dyno_engine::{ConnectionPurpose, Counting, Observer, Refusal as _, TargetError};
+use super::statements::PostgresStatementReader;
+use dyno_engine::{
+    ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot,
+    TargetError, TargetErrorKind,
+};
 
 /// The source of settings, and the row with the time when the server loaded them.
 const SETTINGS: &str = "settings";
@@ -35,6 +39,8 @@ pub(crate) struct PostgresObserver {
     settings: Option<(String, Vec<TextRow>)>,
     foreign_activity: PostgresForeignActivity,
     reads: PostgresObserverReads,
+    /// Reads the counts of statements, once prepared; else why it cannot, and what to do about it.
+    statements: Result<PostgresStatementReader, (String, String)>,
     commits: u64,
     /// Whether sessions use Dyno's own test tables.
     on_test_tables: bool,
@@ -64,6 +70,7 @@ impl PostgresObserver {
             settings: None,
             foreign_activity: PostgresForeignActivity::default(),
             reads: PostgresObserverReads::new(),
+            statements: Err(Default::default()),
             commits,
             on_test_tables: !spec.is_none(),
             pool,
@@ -107,11 +114,32 @@ impl PostgresObserver {
         self.connection
             .simple(&format!("DEALLOCATE ALL; PREPARE dyno_most AS {most}; PREPARE dyno_all AS {all}"))?;
         self.commits += 1;
+        self.statements = match PostgresStatementReader::open(&mut self.connection, &mut self.commits) {
+            Ok(reader) => Ok(reader),
+            Err(error) if error.kind == TargetErrorKind::Unreachable => return Err(error),
+            Err(error) => Err((error.message, error.hint)),
+        };
         self.flush()?;
         let flush = flush_sql(self.connection.server_version_num());
         let separator = if flush.is_empty() { "" } else { "; " };
         self.sql = ["dyno_most", "dyno_all"].map(|name| format!("{flush}{separator}EXECUTE {name}"));
         Ok(())
+    }
+
+    /// Reads statistics of statements in one transaction.
+    fn read_statements<T>(
+        &mut self,
+        read: impl FnOnce(&PostgresStatementReader, &mut PostgresConnection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        match &self.statements {
+            Ok(reader) => {
+                let answer = read(reader, &mut self.connection);
+                // A statement that the server refused is counted as a rollback.
+                self.commits += u64::from(answer.is_ok());
+                answer
+            }
+            Err((message, hint)) => Err(TargetError::unsupported(message.as_str()).hint(hint.as_str())),
+        }
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
@@ -181,6 +209,14 @@ impl Observer for PostgresObserver {
     fn own_commits(&self) -> u64 {
         let of_pool = self.pool.as_ref().map_or(0, |(pool, before)| pool.own_commits() - before);
         self.commits + of_pool
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        self.read_statements(|reader, connection| reader.read(connection))
+    }
+
+    fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.read_statements(|reader, connection| reader.describe(connection, keys))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Counting, Observer, TargetError};
+use dyno_engine::observer::no_statements;
+use dyno_engine::{Counting, Observer, StatementDescription, StatementSnapshot, TargetError};
 use dyno_record::{Counter, Snapshot};
 use parking_lot::Mutex;
 
@@ -69,5 +70,13 @@ impl Observer for ScriptedObserver {
 
     fn own_commits(&self) -> u64 {
         0
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        Err(no_statements("the scripted database"))
+    }
+
+    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        Err(no_statements("the scripted database"))
     }
 }

@@ -56,5 +56,6 @@ pub(crate) mod suite;
 pub(crate) mod sweeps;
 pub(crate) mod tiles;
 pub(crate) mod timed_events;
+pub(crate) mod top_statements;
 pub(crate) mod trend;
 pub(crate) mod watched;

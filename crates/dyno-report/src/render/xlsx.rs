@@ -7,6 +7,7 @@ use crate::chart::Chart;
 use crate::content::answer::answer_grid;
 use crate::content::ramps;
 use crate::content::report::Report;
+use crate::content::top_statements;
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
 use crate::text::clean;
@@ -58,6 +59,9 @@ pub(super) fn export(
     if let Some((rates, limits)) = &report.matrix {
         add("At a glance", rates.clone());
         add("What dominates", limits.clone());
+    }
+    if let Some(grid) = report.close.as_ref().and_then(top_statements::grid) {
+        add("Top statements", grid);
     }
     add("Runs", runs(report)?);
     let charts: Vec<&Chart> = report.charts.iter().collect();

@@ -80,6 +80,7 @@ pub(super) fn targets() -> RunRecord {
         whole: None,
         host_counters: Default::default(),
         waits: single.waits.clone(),
+        statements: None,
         series: single.series.clone(),
         errors: Vec::new(),
         whose: single.whose.clone(),

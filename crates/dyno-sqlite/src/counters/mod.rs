@@ -17,7 +17,8 @@ use std::sync::Arc;
 use dyno_record::{Counter, Snapshot};
 
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
-use dyno_engine::{Counting, Observer, TargetError};
+use dyno_engine::observer::no_statements;
+use dyno_engine::{Counting, Observer, StatementDescription, StatementSnapshot, TargetError};
 pub(super) use shape::SqliteSchemaReader;
 pub(super) use slot::{Publisher, SqliteCommitCounter, SqliteSessionCounts, SqliteSessionRegistry};
 
@@ -182,6 +183,14 @@ impl Observer for SqliteObserver {
     fn own_commits(&self) -> u64 {
         // Only the work of sessions is counted.
         0
+    }
+
+    fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
+        Err(no_statements("SQLite"))
+    }
+
+    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        Err(no_statements("SQLite"))
     }
 }
 

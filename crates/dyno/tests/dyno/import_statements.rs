@@ -247,6 +247,7 @@ fn postgres_statement_history_becomes_a_runnable_workload() {
     }
     // The record contains nothing of the texts.
     assert!(!record.to_string().contains("x:y") && !record.to_string().contains("FROM accounts"));
+    assert_counts_own_statements(&desk, &url);
     // A terminal receives nothing that it would act on.
     let shown = desk.dyno(&[&["import", "statements", "--force"], &args[..]].concat());
     assert_eq!(shown.code, 0, "{shown:#?}");
@@ -256,6 +257,29 @@ fn postgres_statement_history_becomes_a_runnable_workload() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         assert!(!text.contains('\u{1b}'), "{text}");
     }
+}
+
+/// A run of the folder `w` counts its statements under their names, and Dyno's monitoring apart from them.
+fn assert_counts_own_statements(desk: &TestEnv, url: &str) {
+    let args = ["run", "--target", url, "--json", "--set", "workload.folder=w", "--set", "run.time=1s"];
+    let output = desk.dyno(&args);
+    let record: Value = serde_json::from_str(&output.out).unwrap_or_else(|_| panic!("{output:#?}"));
+    let counted = &record["statements"];
+    let statements = counted["statements"].as_array().unwrap_or_else(|| panic!("{counted:#}"));
+    let update = statements
+        .iter()
+        .find(|one| one["operation"].as_str().is_some_and(|name| name.starts_with("update_")));
+    let update = update.unwrap_or_else(|| panic!("{counted:#}"));
+    assert!(update["counts"]["calls"].as_u64() > Some(0), "{counted:#}");
+    assert_eq!(update["counts"]["rows"].as_f64(), update["counts"]["calls"].as_f64(), "{counted:#}");
+    assert!(counted["monitoring"]["counts"]["calls"].as_u64() > Some(0), "{counted:#}");
+    let text = counted["statements"].to_string();
+    assert!(!text.contains("dyno") && !text.contains("pg_stat") && !text.contains("FROM accounts"), "{text}");
+    let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]);
+    assert!(
+        shown.out.contains("top statements") && shown.out.contains("Dyno's own monitoring"),
+        "{shown:#?}"
+    );
 }
 
 #[test]

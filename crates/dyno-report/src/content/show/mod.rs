@@ -28,6 +28,7 @@ use crate::content::phases;
 use crate::content::profile;
 use crate::content::service_bands::service_bands_text;
 use crate::content::timed_events;
+use crate::content::top_statements;
 use crate::model::table::Grid;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, wrap};
@@ -120,6 +121,11 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         (dyno_analyze::attribution::MARK_MEANS, metrics::attribution_lines(record, inner)),
         ("waits", waits::waits(record, inner)),
         ("", text_of(timed_events::wait_distributions(record, DISTRIBUTIONS_MAX), inner)),
+        (
+            top_statements::TITLE,
+            // The text of a watch has them already.
+            if record.watched.is_some() { String::new() } else { top_statements::text(record, inner) },
+        ),
         (profile::TITLE, profile::profile_text(record, inner)),
         ("outages", outages(record, inner)),
         ("errors", platform::errors(record, inner)),
@@ -148,6 +154,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         let sections = [
             crate::content::classes::classes_text(part, inner),
             waits::waits(part, inner),
+            top_statements::text(part, inner),
             platform::errors(part, inner),
         ];
         sections.iter().for_each(|section| out.push_str(&indent(section)));

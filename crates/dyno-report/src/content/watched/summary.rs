@@ -5,6 +5,7 @@ use dyno_analyze::number::{count, figure, span_s};
 use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::chart::bars::sparkline;
+use crate::content::top_statements;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, wrap};
@@ -138,6 +139,10 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     let grid = grid(record, watched);
     if !grid.rows.is_empty() {
         out.push_str(&grid.render(style));
+    }
+    if record.statements.is_some() {
+        let title = style.paint(Paint::Head, top_statements::TITLE);
+        out.push_str(&format!("\n{title}\n{}\n", top_statements::text(record, style)));
     }
     for sentence in sentences(record, watched) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {

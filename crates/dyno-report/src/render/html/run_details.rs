@@ -19,6 +19,7 @@ use crate::content::run_facts::{FailedCheck, is_grave};
 use crate::content::service_bands::service_bands;
 use crate::content::show::{OUTAGES_MAX, metric_grid};
 use crate::content::timed_events;
+use crate::content::top_statements;
 use crate::figures::anchor;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::text::{capital, clean};
@@ -63,6 +64,12 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Distribution of each figure" }
             @for sentence in crate::content::watched::summary::sentences(record, watched) { p { (clean(&sentence)) } }
             (table(&crate::content::watched::summary::grid(record, watched), "spread"))
+        }
+        @if record.statements.is_some() {
+            h3 { "Top statements" }
+            @if let Some(words) = top_statements::conclusion(record) { p { (capital(&words)) "." } }
+            @if let Some(grid) = top_statements::grid(record) { (table(&grid, top_statements::TITLE)) }
+            @for words in top_statements::notes(record) { p class="dim" { (clean(&capital(&words))) "." } }
         }
         @if !record.outages.is_empty() {
             h3 { "Outages" }

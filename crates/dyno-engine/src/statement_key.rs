@@ -1,0 +1,135 @@
+//! A form of a statement that is equal however a server records it: without values, comments, quotes of names,
+//! spaces, and differences in case.
+
+/// The value of a statement, whatever it was.
+const VALUE: &str = "?";
+
+/// The form of `text` by which recorded statements and a workload's statements are compared.
+///
+/// A list of values has the form of one value, because servers shorten such lists.
+pub fn statement_key(text: &str) -> String {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut rest = text;
+    while let Some(token) = next_token(&mut rest) {
+        push(&mut tokens, token);
+    }
+    while tokens.last().is_some_and(|token| token == ";") {
+        tokens.pop();
+    }
+    tokens.join(" ")
+}
+
+/// Adds a token, unless it continues a list of values: `? , ?` and `( ? ) , ( ? )`.
+fn push(tokens: &mut Vec<String>, token: String) {
+    tokens.push(token);
+    let tail = |tokens: &[String], list: &[&str]| {
+        tokens.len() >= list.len() && tokens[tokens.len() - list.len()..].iter().eq(list)
+    };
+    if tail(tokens, &[VALUE, ",", VALUE]) {
+        tokens.truncate(tokens.len() - 2);
+    } else if tail(tokens, &["(", VALUE, ")", ",", "(", VALUE, ")"]) {
+        tokens.truncate(tokens.len() - 4);
+    }
+}
+
+/// Takes the next token that counts from the front of `rest`.
+fn next_token<'a>(rest: &mut &'a str) -> Option<String> {
+    loop {
+        *rest = rest.trim_start();
+        let text: &'a str = rest;
+        let first = text.chars().next()?;
+        let take = |rest: &mut &'a str, bytes: usize| *rest = text.get(bytes..).unwrap_or_default();
+        let run = |is_part: fn(char) -> bool| text.find(|c| !is_part(c)).unwrap_or(text.len());
+        if text.starts_with("--") {
+            take(rest, text.find('\n').unwrap_or(text.len()));
+            continue;
+        }
+        if text.starts_with("/*") {
+            take(rest, text.find("*/").map_or(text.len(), |end| end + 2));
+            continue;
+        }
+        if text.starts_with("...") {
+            take(rest, 3);
+            return Some(VALUE.to_owned());
+        }
+        return Some(match first {
+            '\'' => {
+                take(rest, quoted_end(text, '\''));
+                VALUE.to_owned()
+            }
+            '`' | '"' => {
+                let end = quoted_end(text, first);
+                take(rest, end);
+                text[..end].trim_matches(first).to_lowercase()
+            }
+            '?' => {
+                take(rest, 1);
+                VALUE.to_owned()
+            }
+            ':' if text.starts_with("::") => {
+                take(rest, 2);
+                "::".to_owned()
+            }
+            '$' | ':' if text[1..].starts_with(is_word) => {
+                take(rest, 1 + text[1..].find(|c| !is_word(c)).unwrap_or(text.len() - 1));
+                VALUE.to_owned()
+            }
+            _ if first.is_ascii_digit() => {
+                take(rest, run(|c| is_word(c) || c == '.'));
+                VALUE.to_owned()
+            }
+            _ if is_word(first) => {
+                let end = run(is_word);
+                take(rest, end);
+                text[..end].to_lowercase()
+            }
+            _ => {
+                take(rest, first.len_utf8());
+                first.to_string()
+            }
+        });
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The end of the quoted text at the front of `text`; all of it if it has no end.
+fn quoted_end(text: &str, quote: char) -> usize {
+    let mut at = 1;
+    while let Some(length) = text[at..].find(quote) {
+        at += length + 1;
+        if !text[at..].starts_with(quote) {
+            return at;
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_statement_has_key_of_original() {
+        let original = "SELECT COUNT(c2) FROM dyno.rows_1 WHERE custid >= $1 AND custid < $1 + 16";
+        let recorded = [
+            "select count(c2)  from dyno.rows_1\nwhere custid >= $1 and custid < $1 + $2",
+            "SELECT COUNT ( `c2` ) FROM `dyno` . `rows_1` WHERE `custid` >= ? AND `custid` < ? + ?",
+            "SELECT /* a */ COUNT(c2) FROM \"DYNO\".\"ROWS_1\" WHERE custid >= :1 AND custid < :first + :2; -- b",
+        ];
+        for text in recorded {
+            assert_eq!(statement_key(text), statement_key(original), "{text}");
+        }
+        assert_eq!(
+            statement_key("INSERT INTO t VALUES (1, 'it''s', 2.5), (?, ?, ?);"),
+            statement_key("INSERT INTO `t` VALUES (...) /* , ... */")
+        );
+        assert_ne!(statement_key("SELECT a FROM t"), statement_key("SELECT b FROM t"));
+        assert_eq!(statement_key("SELECT 'open"), "select ?");
+        assert_eq!(statement_key("SELECT é::text, 'ü"), "select é :: text , ?");
+        assert_eq!(statement_key(" ; "), "");
+    }
+}
