@@ -56,6 +56,12 @@ pub fn no_statements(engine: &str) -> TargetError {
     TargetError::unsupported(format!("{engine} keeps no statistics of statements"))
 }
 
+/// The error of an observer that does not read the counts of statements of its target.
+pub fn unread_statements(engine: &str) -> TargetError {
+    TargetError::unsupported(format!("Dyno does not read the statement statistics of {engine} during a run"))
+        .hint("`dyno import statements` lists them")
+}
+
 /// Samples what Dyno's sessions are doing at a moment.
 pub trait Sampler: Send {
     /// Takes one sample: every active session of Dyno with its wait. If [`Sampler::can_see_others`], also

@@ -17,7 +17,7 @@ use super::sources::{
     ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
     variables_set,
 };
-use dyno_engine::observer::no_statements;
+use dyno_engine::observer::unread_statements;
 use dyno_engine::{
     ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError,
 };
@@ -229,7 +229,7 @@ impl Observer for MySqlObserver {
     }
 
     fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
-        Err(no_statements(super::super::SPEC.product))
+        Err(unread_statements(super::super::SPEC.product))
     }
 
     fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {

@@ -14,7 +14,7 @@ use super::observer_reads::OracleObserverReads;
 use super::portable::{OracleCounterFacts, fill};
 use super::run_constants;
 use super::sources::{OracleCounterSource, OracleInstanceContext, STATISTICS, granted_name};
-use dyno_engine::observer::no_statements;
+use dyno_engine::observer::unread_statements;
 use dyno_engine::{Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError};
 
 /// Reads the counters of one database.
@@ -137,7 +137,7 @@ impl Observer for OracleObserver {
     }
 
     fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
-        Err(no_statements(super::super::SPEC.product))
+        Err(unread_statements(super::super::SPEC.product))
     }
 
     fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
