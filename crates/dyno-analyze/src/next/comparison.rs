@@ -195,6 +195,7 @@ mod tests {
         ComparisonEvidence {
             pairs: PairsEvidence {
                 sides: None,
+                server_settings: Vec::new(),
                 runs: (5, 5),
                 least_p: 0.008,
                 fewest_pairs: 4,

@@ -18,8 +18,11 @@ const LATENCIES: [LatencyFigure; 7] = [
     ("max", |l| l.max),
 ];
 
+/// Reads how often an event occurred.
+type EventCount = fn(&OpStats) -> u64;
+
 /// Events of a class that are rates, if they occur.
-const EVENTS: [(&str, fn(&OpStats) -> u64); 3] = [
+const EVENTS: [(&str, EventCount); 3] = [
     ("errors/s", |ops| ops.errors),
     ("retries/s", |ops| ops.retries),
     ("rolled back/s", |ops| ops.rolled_back),

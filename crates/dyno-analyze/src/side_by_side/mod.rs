@@ -61,7 +61,7 @@ pub fn side_by_side(
         tables.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.metric.as_str())).collect();
     let marked: Vec<MetricAttributions> = records.iter().map(|record| marked_metrics(record)).collect();
     let others = legend(&marked, |name| metrics.contains(name));
-    let tables = tables.into_iter().map(|(group, rows)| ComparedTable { group, rows: sides.rows(rows) });
+    let tables = tables.into_iter().map(|(group, rows)| ComparedTable { group, rows: sides.rows(&rows) });
     let tables: Vec<ComparedTable> = tables.filter(|table| !table.rows.is_empty()).collect();
     let (of_a, of_b): (Vec<_>, Vec<_>) = sides.points.iter().cloned().unzip();
     SideBySide {

@@ -120,7 +120,7 @@ impl<'r> Sides<'r> {
     }
 
     /// Compares these rows; rows that neither side has are left out.
-    pub(super) fn rows(&self, specs: Vec<RowSpec<'_>>) -> Vec<ComparedRow> {
+    pub(super) fn rows(&self, specs: &[RowSpec<'_>]) -> Vec<ComparedRow> {
         specs.iter().filter_map(|spec| self.row(spec)).collect()
     }
 

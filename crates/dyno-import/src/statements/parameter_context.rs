@@ -168,7 +168,7 @@ impl TokensBefore<'_> {
                     }
                 }
                 SqlTokenKind::Other if depth == 0 && !is_later_row && self.letters(place) == "," => {
-                    commas += 1
+                    commas += 1;
                 }
                 _ => {}
             }

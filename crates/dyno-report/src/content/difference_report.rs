@@ -20,6 +20,9 @@ const ROWS_MAX: usize = 60;
 /// Largest number of settings of one table.
 const SETTINGS_MAX: usize = 40;
 
+/// A table of rows: its figures, the title of its first column, and its largest number of rows.
+type RowTable<'t> = (TableGroup, &'t str, usize);
+
 /// One comparison with everything that its report shows.
 #[derive(Debug, Clone, Copy)]
 pub struct DifferenceReport<'c> {
@@ -51,7 +54,7 @@ pub fn difference_sections(report: &DifferenceReport<'_>, filter: RowFilter) -> 
     }
     let work = beside.per.map_or("operation", |per| per.word());
     let (per_work, time) = (format!("per {work}"), format!("time per {work}"));
-    let tables: [(&str, &[(TableGroup, &str, usize)]); 4] = [
+    let tables: [(&str, &[RowTable<'_>]); 4] = [
         (
             "Load profile",
             &[
@@ -139,7 +142,7 @@ fn tests(beside: &SideBySide) -> Option<String> {
 /// Tables of rows; `None` if the records hold none of them.
 fn rows_section(
     title: &str,
-    parts: &[(TableGroup, &str, usize)],
+    parts: &[RowTable<'_>],
     beside: &SideBySide,
     filter: RowFilter,
 ) -> Option<PageSection> {
