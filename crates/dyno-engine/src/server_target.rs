@@ -15,8 +15,8 @@ use crate::target::{HungSessionReport, pass_on};
 use crate::{
     BlockData, BulkLoad, Capabilities, Claim, CounterScope, Counting, Dialect, DropItem, DurabilityProof,
     Holder, Lock, ObjectKind, Observer, PassiveObserver, Reporter, RequiredKey, RowCallback, Sampler,
-    ServerLife, Session, SessionSetup, SettingControl, StatementDescription, StatementLimit, StatementSnapshot,
-    TableWords, Target, TargetError, Value, WorkloadNeeds,
+    ServerLife, Session, SessionSetup, SettingControl, StatementDescription, StatementLimit,
+    StatementSnapshot, TableWords, Target, TargetError, Value, WorkloadNeeds,
 };
 
 /// An engine's own target, which is used through [`ServerTarget`].

@@ -13,6 +13,7 @@ mod connections;
 mod counters;
 mod executed_statements;
 mod explain;
+mod grants;
 mod hang_reasons;
 mod identity;
 mod layout;
@@ -25,10 +26,11 @@ mod spec;
 mod target;
 pub mod wire;
 
-use dyno_engine::grants::{database, literal, one_line, quoted, user};
+use dyno_engine::grants::{database, user};
 use dyno_engine::{Engine, OpenOptions, ServerTarget, Target, TargetError};
 use dyno_plan::TargetUrl;
 
+use grants::MySqlGrants;
 use target::MySqlTarget;
 
 pub use spec::SPEC;
@@ -45,10 +47,7 @@ pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, T
 }
 
 fn grants(url: &TargetUrl) -> String {
-    include_str!("sql/grants.sql")
-        .replace("{user}", &literal(user(url)))
-        .replace("{database}", &quoted(&database(url).replace('_', "\\_"), '`'))
-        .replace("{database_name}", &one_line(database(url)))
+    MySqlGrants::new(user(url), database(url)).script()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod error;
 mod executed_statements;
 #[cfg(test)]
 mod grammar_tests;
+mod grants;
 mod hints;
 mod identity;
 mod layout;
@@ -30,8 +31,11 @@ mod spec;
 mod sql;
 mod target;
 
+use dyno_engine::grants::user;
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;
+
+use grants::OracleGrants;
 
 pub use spec::SPEC;
 
@@ -39,7 +43,7 @@ pub use error::OracleError;
 
 /// The engine for Oracle Database, for a program to register.
 pub const ENGINE: Engine =
-    Engine { spec: SPEC, open, open_through: None, grants: |_| sql::GRANTS.to_owned() };
+    Engine { spec: SPEC, open, open_through: None, grants: |url| OracleGrants::new(user(url)).script() };
 
 /// Returns the target that an `oracle:` URL names, without connecting.
 ///

@@ -8,6 +8,7 @@
 //! the sessions, which is one PDB in a container database. Dyno processes in two PDBs of one CDB therefore do
 //! not detect each other.
 
+use crate::grants::OracleGrants;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::connect::OracleConnectConfig;
@@ -62,8 +63,8 @@ pub(super) fn take(
         OracleLockOutcome::NotAllowed(why) => {
             return Ok(Lock::impossible(format!(
                 "this user cannot use DBMS_LOCK{why}: Dyno cannot lock other dynos out of {target} or its \
-                server; GRANT EXECUTE ON SYS.DBMS_LOCK TO {}",
-                config.user
+                server; {}",
+                OracleGrants::new(&config.user).lock()
             )));
         }
     }

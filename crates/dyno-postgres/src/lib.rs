@@ -11,6 +11,7 @@ pub mod connect;
 mod connections;
 mod counters;
 mod executed_statements;
+mod grants;
 mod identity;
 mod layout;
 mod lock;
@@ -18,14 +19,16 @@ pub mod ops;
 mod pool;
 mod pool_config;
 mod sampler;
+mod schema;
 mod setting_control;
 mod spec;
 mod target;
 pub mod wire;
 
-use dyno_engine::grants::{database, one_line, quoted, user};
+use dyno_engine::grants::{database, user};
 use dyno_engine::{Engine, OpenOptions, ServerTarget, Target, TargetError};
 use dyno_plan::TargetUrl;
+use grants::PostgresGrants;
 
 use target::PostgresTarget;
 
@@ -55,10 +58,7 @@ pub fn open_through(
 }
 
 fn grants(url: &TargetUrl) -> String {
-    include_str!("sql/grants.sql")
-        .replace("{user}", &quoted(user(url), '"'))
-        .replace("{database}", &quoted(database(url), '"'))
-        .replace("{database_name}", &one_line(database(url)))
+    PostgresGrants::new(user(url), database(url)).script()
 }
 
 #[cfg(test)]

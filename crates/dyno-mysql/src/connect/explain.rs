@@ -1,6 +1,7 @@
 //! Explains why the server rejected a connection, with a hint what to do.
 
 use super::config::MySqlConnectConfig;
+use crate::grants::MySqlGrants;
 use crate::wire::{MySqlError, MySqlWireError, describe};
 use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
@@ -40,7 +41,7 @@ pub(super) fn login_error(error: &MySqlError, config: &MySqlConnectConfig) -> Ta
         1045 => format!(
             "check user and password, and that the server has an account {user:?} for this host; {WAYS}"
         ),
-        1044 => format!("GRANT ALL PRIVILEGES ON `{database}`.* TO '{user}'@'HOST'"),
+        1044 => MySqlGrants::new(user, database).load(),
         1049 => format!("CREATE DATABASE `{database}`, or name another one in the URL"),
         1040 | 1203 | 1226 => {
             "close other connections, plan fewer sessions, or raise max_connections (and the user's limits)"

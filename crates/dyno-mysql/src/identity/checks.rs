@@ -49,7 +49,7 @@ pub(super) fn statistics(facts: &MySqlPreflightFacts) -> Advice {
         return note(
             "statistics",
             format!("user {user} has all privileges; {MORE_POWER_THAN_NEEDED}"),
-            format!("{}; also GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats", facts.grants),
+            [facts.grants.load(), facts.grants.process(), facts.grants.page_counts()].join(" "),
         );
     }
     if facts.process && facts.index_stats {
@@ -62,9 +62,7 @@ pub(super) fn statistics(facts: &MySqlPreflightFacts) -> Advice {
             if facts.process { "other users' sessions" } else { "no other users' sessions" },
             if facts.index_stats { "exact counts" } else { "only rounded counts" }
         ),
-        format!(
-            "GRANT PROCESS ON *.* TO '{user}'@'HOST'; GRANT SELECT ON mysql.innodb_index_stats TO '{user}'@'HOST'"
-        ),
+        [facts.grants.process(), facts.grants.page_counts()].join(" "),
     )
 }
 
@@ -141,11 +139,8 @@ pub(super) fn other_sessions(facts: &MySqlPreflightFacts) -> Advice {
         } else {
             "sessions of other users are not visible without the privilege PROCESS".to_owned()
         };
-        let way_out = if facts.process {
-            format!("make sure they stay idle: {list}")
-        } else {
-            format!("GRANT PROCESS ON *.* TO '{}'@'HOST'", facts.user)
-        };
+        let way_out =
+            if facts.process { format!("make sure they stay idle: {list}") } else { facts.grants.process() };
         return note("others", finding, way_out);
     }
     ok("others", "no other session is connected to this server")
@@ -185,7 +180,7 @@ pub(super) fn performance_schema(facts: &MySqlPreflightFacts) -> Advice {
             facts.unreadable.join(", "),
             missing_figures(facts).join(", ")
         ),
-        format!("GRANT SELECT ON performance_schema.* TO '{}'@'HOST'", facts.user),
+        facts.grants.performance_schema(),
     )
 }
 

@@ -5,6 +5,7 @@ use super::super::layout::{named_bytes, page_size, survey};
 use super::super::wire::{MySqlConnection, MySqlError};
 use super::settings::{self, ServerSettings};
 use super::{host, product};
+use crate::grants::MySqlGrants;
 use dyno_engine::disk;
 use dyno_engine::{DataState, Refusal as _, TargetError, WorkloadNeeds};
 
@@ -22,7 +23,7 @@ pub(super) struct MySqlPreflightFacts {
     /// Privileges that loading, running and dropping need and that this user's grants do not include.
     pub(super) missing_rights: Vec<&'static str>,
     /// The statements with which an administrator grants them.
-    pub(super) grants: String,
+    pub(super) grants: MySqlGrants,
     /// Whether this user has all privileges on everything.
     pub(super) superuser: bool,
     /// Whether it can see other users' sessions and InnoDB's lists of tables (`PROCESS`).
@@ -115,7 +116,7 @@ pub(super) fn ask(
         user: config.user.clone(),
         database: config.database.clone(),
         missing_rights,
-        grants: super::super::layout::grants(config),
+        grants: MySqlGrants::new(&config.user, &config.database),
         superuser,
         process,
         index_stats,

@@ -30,16 +30,13 @@ pub(super) fn check(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advic
                 "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
                 to_run.join(", ")
             ),
-            format!(
-                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role \
-                may also grant them"
-            ),
+            format!("{} A role may also grant them", facts.grants.run()),
         );
     }
     warn(
         "privileges",
         format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
-        format!("{}; a role may also grant them", facts.grants),
+        format!("{} A role may also grant them", facts.grants.load()),
     )
 }
 
@@ -55,7 +52,7 @@ fn of_custom_workload(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Adv
     note(
         "privileges",
         format!("the grants of user {user} do not show {missing} on database {database}; {need}"),
-        format!("{}; a role or grants on the tables may also give them", facts.grants),
+        format!("{} A role or grants on the tables may also give them", facts.grants.load()),
     )
 }
 

@@ -47,7 +47,7 @@ pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use named_objects::named_bytes;
 pub(super) use quote::{ident, literal};
 pub(super) use required_key::required_key;
-pub(super) use session::{explain_inspection, grants};
+pub(super) use session::explain_inspection;
 pub(super) use spot_check::spot_check;
 pub(super) use tables::{MySqlRowShape, tables};
 pub(super) use versions::versions;

@@ -3,7 +3,7 @@
 use super::super::connect::MySqlConnectConfig;
 use super::super::connections::MySqlConnections;
 use super::super::wire::MySqlError;
-use super::quote::{ident, literal};
+use crate::grants::MySqlGrants;
 use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
 /// A load that uses connections of this engine.
@@ -13,7 +13,9 @@ pub(super) type MySqlLoadContext<'a> = dyno_engine::layout::ParallelLoad<'a, MyS
 pub(super) fn explain(error: TargetError, doing: &str, config: &MySqlConnectConfig) -> TargetError {
     let Some(number) = MySqlError::of(&error).map(|server| server.number) else { return error };
     let hint = match number {
-        _ if error.kind == TargetErrorKind::Privilege => grants(config),
+        _ if error.kind == TargetErrorKind::Privilege => {
+            MySqlGrants::new(&config.user, &config.database).load()
+        }
         _ if error.kind == TargetErrorKind::Full => {
             "free space on the server's disk, or load less data; then load again to resume, or drop"
                 .to_owned()
@@ -36,15 +38,5 @@ pub(crate) fn explain_inspection(error: TargetError, config: &MySqlConnectConfig
     if explained.kind != TargetErrorKind::Privilege {
         return explained;
     }
-    let (database, user) = (ident(&config.database), literal(&config.user));
-    explained.hint(format!("GRANT SELECT, UPDATE, EXECUTE ON {database}.* TO {user}@'HOST'"))
-}
-
-/// The statements with which an administrator allows this user to load.
-pub(crate) fn grants(config: &MySqlConnectConfig) -> String {
-    let (database, user) = (ident(&config.database), literal(&config.user));
-    format!(
-        "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, EXECUTE \
-         ON {database}.* TO {user}@'HOST'"
-    )
+    explained.hint(MySqlGrants::new(&config.user, &config.database).run())
 }

@@ -6,17 +6,17 @@
 -- CREATE DATABASE {database};
 
 -- 2. Required for load, run and drop, in this database only.
-GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON {database}.* TO {user}@'%';
+{load}
 
 -- 3. Optional: shows other users' sessions. Without it, runs work, but `dyno check` cannot list other sessions.
-GRANT PROCESS ON *.* TO {user}@'%';
+{process}
 
 -- 4. Exact page counts after a load; without it they are estimates.
-GRANT SELECT ON mysql.innodb_index_stats TO {user}@'%';
+{page_counts}
 
 -- 5. Adds read and write requests and times, DB time, wait events and, on MySQL with a binlog, all redo figures. Without it these
 -- figures are absent, and `dyno check` reports it.
-GRANT SELECT ON performance_schema.* TO {user}@'%';
+{performance_schema}
 
 -- 6. Only for a user who runs tests on data loaded by another user (replaces 2):
--- GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO {user}@'%';
+-- {run}

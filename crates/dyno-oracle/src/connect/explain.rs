@@ -1,5 +1,6 @@
 //! Explains why a connection failed, with a hint what to do.
 
+use crate::grants::OracleGrants;
 use oracledb::ErrorKind;
 
 use super::config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
@@ -153,7 +154,7 @@ fn by_database(server: OracleError, config: &OracleConnectConfig) -> TargetError
     let user = &config.user;
     let hint = match server.number {
         1017 | 1005 => format!("check user and password ({user:?} is the user); {WAYS}"),
-        1045 => format!("GRANT CREATE SESSION TO {user}"),
+        1045 => format!("by a DBA: {}", OracleGrants::new(user).load()),
         28_000 => format!("ALTER USER {user} ACCOUNT UNLOCK, by a DBA"),
         28_001 => format!("ALTER USER {user} IDENTIFIED BY a new password"),
         18 | 20 => "plan fewer sessions, or raise the instance's settings sessions and processes".to_owned(),

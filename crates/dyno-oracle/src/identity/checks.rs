@@ -1,5 +1,6 @@
 //! Preflight checks of reachability, privileges, and of caches that would replace reads of the tables.
 
+use crate::grants::OracleGrants;
 use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
 
@@ -81,7 +82,10 @@ pub(super) fn privileges(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) ->
             "privileges",
             severity,
             format!("user {user} lacks {}", missing.join(", ")),
-            format!("GRANT {} TO {user}; `dyno check --grants` prints all useful grants", missing.join(", ")),
+            format!(
+                "{} `dyno check --grants` prints all useful grants",
+                OracleGrants::new(user).system(&missing.join(", "))
+            ),
         );
     }
     if !facts.has_quota {
@@ -100,11 +104,8 @@ pub(super) fn views(facts: &OraclePreflightFacts) -> Advice {
     if facts.unreadable.is_empty() {
         return ok("views", "this user can read all views of counters, waits and settings");
     }
-    let grants: Vec<String> = facts
-        .unreadable
-        .iter()
-        .map(|view| format!("GRANT SELECT ON SYS.{view} TO {};", facts.session.user))
-        .collect();
+    let grants = OracleGrants::new(&facts.session.user);
+    let grants: Vec<String> = facts.unreadable.iter().map(|view| grants.view(view)).collect();
     let severity = if facts.unreadable.iter().any(|view| view.ends_with("SYSSTAT")) {
         Severity::Warn
     } else {

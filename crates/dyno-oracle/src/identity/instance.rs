@@ -1,6 +1,7 @@
 //! Identifies the instances and the container and whether they accept writes, to distinguish several targets
 //! of one run.
 
+use crate::grants::OracleGrants;
 use dyno_record::Counter;
 
 use super::super::connect::OracleConnectConfig;
@@ -41,8 +42,8 @@ pub(crate) fn instance(
             target, so Dyno cannot distinguish it from other targets",
         )
         .hint(format!(
-            "GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME",
-            config.user
+            "{} Or name one by ?instance=NAME",
+            OracleGrants::new(&config.user).view("GV_$INSTANCE")
         )));
     }
     Ok(instance_of(&session, &[(&session.instance, &session.host)]))

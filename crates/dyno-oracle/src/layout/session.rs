@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::connect::OracleConnectConfig;
 use super::super::connection::OracleConnection;
 use super::super::error::OracleError;
+use crate::grants::OracleGrants;
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, InterruptFn};
 use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
@@ -35,7 +36,7 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &OracleConnectCon
     let Some(number) = OracleError::of(&error).map(|server| server.number) else { return error };
     let user = &config.user;
     let hint = match number {
-        1031 => format!("GRANT CREATE SESSION, CREATE TABLE TO {user}, by a DBA"),
+        1031 => format!("by a DBA: {}", OracleGrants::new(user).load()),
         1950 | 1536 => format!("ALTER USER {user} QUOTA UNLIMITED ON the tablespace, by a DBA"),
         // Sorts extend the temporary tablespace; direct-path inserts and index builds extend the table's own.
         1652 => {

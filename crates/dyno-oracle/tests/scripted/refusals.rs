@@ -146,7 +146,11 @@ fn no_data_found_ends_query_without_error() {
 fn refused_logons_have_kind_message_and_hint() {
     for (text, kind, hint) in [
         ("ORA-01017: invalid username/password; logon denied", Denied, "check user and password"),
-        ("ORA-01045: user DYNO lacks CREATE SESSION privilege", Privilege, "GRANT CREATE SESSION TO dyno"),
+        (
+            "ORA-01045: user DYNO lacks CREATE SESSION privilege",
+            Privilege,
+            "GRANT CREATE SESSION, CREATE TABLE TO dyno;",
+        ),
         ("ORA-01033: ORACLE initialization or shutdown in progress", Unreachable, "open the database"),
         ("ORA-00018: maximum number of sessions exceeded", Unreachable, "plan fewer sessions"),
         ("ORA-02391: exceeded simultaneous SESSIONS_PER_USER limit", Unreachable, "SESSIONS_PER_USER"),

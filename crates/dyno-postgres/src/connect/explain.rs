@@ -2,6 +2,7 @@
 
 use super::config::PostgresConnectConfig;
 use super::passfile;
+use crate::grants::PostgresGrants;
 use crate::wire::{PostgresError, PostgresWireError, describe};
 use dyno_engine::{Refusal as _, TargetError};
 
@@ -42,7 +43,7 @@ pub(super) fn login_error(error: &PostgresError, config: &PostgresConnectConfig)
             config.ssl_mode.name()
         ),
         "3D000" => format!("CREATE DATABASE {database:?}, or name another one in the URL"),
-        "42501" => format!("GRANT CONNECT ON DATABASE {database:?} TO {user:?}"),
+        "42501" => PostgresGrants::new(user, database).load(),
         "53300" => {
             "close other connections, plan fewer sessions, or raise max_connections (and the role's or database's CONNECTION LIMIT)".to_owned()
         }

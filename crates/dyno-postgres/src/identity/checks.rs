@@ -9,6 +9,7 @@ use super::block::chosen_block_size;
 use super::facts::PostgresPreflightFacts;
 use super::settings::alter;
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
+use crate::grants::PostgresGrants;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{
     MORE_POWER_THAN_NEEDED, connections as wanted_connections, fail, failed, note, ok, only_read, warn,
@@ -127,19 +128,19 @@ fn table_privileges(facts: &PostgresPreflightFacts) -> Advice {
 }
 
 fn test_table_privileges(facts: &PostgresPreflightFacts) -> Advice {
-    let (user, database) = (ident(&facts.user), ident(&facts.database));
+    let grants = PostgresGrants::new(&facts.user, &facts.database);
     match facts.schema {
         None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
         Some(true) => ok("privileges", format!("schema {SCHEMA} exists, and tables can be created in it")),
         None => fail(
             "privileges",
             format!("user {} cannot create schema {SCHEMA} in database {}", facts.user, facts.database),
-            format!("GRANT CREATE ON DATABASE {database} TO {user};"),
+            grants.load(),
         ),
         Some(false) => fail(
             "privileges",
             format!("schema {SCHEMA} exists, but user {} cannot create tables in it", facts.user),
-            format!("GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user};"),
+            grants.load_into_schema(),
         ),
     }
 }
@@ -162,7 +163,7 @@ pub(super) fn statistics(facts: &PostgresPreflightFacts) -> Advice {
             "user {} sees neither other users' sessions nor the server's paths; all counters are available",
             facts.user
         ),
-        format!("GRANT pg_monitor TO {};", ident(&facts.user)),
+        PostgresGrants::new(&facts.user, &facts.database).monitor(),
     )
 }
 
@@ -282,7 +283,10 @@ pub(super) fn other_sessions(facts: &PostgresPreflightFacts) -> Advice {
             ),
             match facts.monitor || facts.superuser {
                 true => format!("make sure they stay idle: {list}"),
-                false => format!("to see their activity: GRANT pg_monitor TO {};", ident(&facts.user)),
+                false => {
+                    let grants = PostgresGrants::new(&facts.user, &facts.database);
+                    format!("to see their activity: {}", grants.monitor())
+                }
             },
         );
     }

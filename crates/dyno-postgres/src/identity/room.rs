@@ -3,9 +3,9 @@
 use dyno_plan::DataSpec;
 use dyno_record::Advice;
 
-use super::super::layout::ident;
 use super::facts::PostgresPreflightFacts;
 use super::settings::bytes;
+use crate::grants::PostgresGrants;
 use dyno_engine::advice::{DataSize, data_bytes, fail, note, ok, still_needed};
 use dyno_engine::disk::human;
 
@@ -51,9 +51,9 @@ pub(super) fn disk(facts: &PostgresPreflightFacts, spec: &DataSpec) -> Advice {
             match facts.monitor || facts.superuser {
                 true => "check it on the server: df -h in its data_directory".to_owned(),
                 false => format!(
-                    "GRANT pg_monitor TO {}; shows where the data is stored, or check it on the server: df \
-                    -h in its data_directory",
-                    ident(&facts.user)
+                    "{} It shows where the data is stored; or check it on the server: df -h in its \
+                    data_directory",
+                    PostgresGrants::new(&facts.user, &facts.database).monitor()
                 ),
             },
         ),

@@ -2,9 +2,9 @@
 
 use super::super::connect::PostgresConnectConfig;
 use super::super::wire::{PostgresConnection, PostgresError};
-use super::quote::ident;
 use super::tables::SCHEMA;
 use crate::connections::{LOCK_KEY, PostgresConnections, WORK_KEY};
+use crate::grants::PostgresGrants;
 use dyno_engine::pool;
 use dyno_engine::{Cancel, LoadProgressSink, Refusal as _, TargetError, TargetErrorKind};
 
@@ -112,18 +112,18 @@ pub(crate) fn explain_inspection(error: TargetError, config: &PostgresConnectCon
     if explained.kind != TargetErrorKind::Privilege {
         return explained;
     }
-    let user = ident(&config.user);
     explained.hint(format!(
-        "connect as the user who loaded it, or let that user GRANT USAGE ON SCHEMA {SCHEMA} TO {user}; \
-         GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA {SCHEMA} TO {user}"
+        "connect as the user who loaded it, or let that user execute: {}",
+        of_user(config).run().join(" ")
     ))
 }
 
 /// The statements with which an administrator allows this user to load.
 fn grants(config: &PostgresConnectConfig) -> String {
-    let (database, user) = (ident(&config.database), ident(&config.user));
-    format!(
-        "GRANT CREATE ON DATABASE {database} TO {user}; if schema {SCHEMA} already exists: GRANT USAGE, \
-        CREATE ON SCHEMA {SCHEMA} TO {user}"
-    )
+    let grants = of_user(config);
+    format!("{} If schema {SCHEMA} already exists: {}", grants.load(), grants.load_into_schema())
+}
+
+fn of_user(config: &PostgresConnectConfig) -> PostgresGrants {
+    PostgresGrants::new(&config.user, &config.database)
 }

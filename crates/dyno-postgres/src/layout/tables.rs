@@ -6,8 +6,8 @@ use dyno_engine::data::CLASSIC_COLUMN_BYTES;
 pub(crate) use dyno_engine::layout::TestTable;
 use dyno_engine::layout::columns;
 
-/// The schema of all objects that Dyno creates, with which it qualifies names.
-pub(crate) const SCHEMA: &str = "dyno";
+pub(crate) use crate::schema::SCHEMA;
+
 const PREFIX: &str = "dyno.";
 
 /// Bytes of each text column. More than 126, so each has a four-byte length word and a row is a little over

@@ -6,16 +6,17 @@
 -- CREATE DATABASE {database};
 
 -- 2. Required for load, run and drop: connect, and create the schema.
-GRANT CONNECT, CREATE ON DATABASE {database} TO {user};
+{load}
 
 -- 3. Optional: shows other users' sessions and the server's directories (free disk space, the device below). Without it, runs
 -- work, and `dyno check` lists what it cannot read.
-GRANT pg_monitor TO {user};
+{monitor}
 
 -- 4. Optional, 15 and later: a checkpoint at the end of a load, so that a run does not start with the writes of the load.
 -- GRANT pg_checkpoint TO {user};
 
 -- 5. Only for a user who runs tests on data loaded by another user (replaces CREATE in 2). Run as the user who loaded.
--- GRANT USAGE ON SCHEMA dyno TO {user};
--- GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dyno TO {user};
--- GRANT EXECUTE ON ALL PROCEDURES IN SCHEMA dyno TO {user};
+-- {run}
+
+-- 6. Only for a user who loads into the schema dyno that another user created. Run as that user.
+-- {load_into_schema}

@@ -219,7 +219,11 @@ fn load_obstacles_are_reported_with_a_hint() {
             .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
             .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege);
-        assert!(error.hint.contains("GRANT CREATE ON DATABASE \"postgres\" TO \"plain\""), "{}", error.hint);
+        assert!(
+            error.hint.contains("GRANT CONNECT, CREATE ON DATABASE postgres TO plain;"),
+            "{}",
+            error.hint
+        );
 
         let target = target(server);
         let other_blocks = dyno_plan::DataSpec { block_size: 16_384, ..spec(1, 100, 0) };
@@ -259,7 +263,7 @@ fn missing_data_privileges_are_named_and_suffice_once_granted() {
         let reader = crate::server::target_at(&server.url_of("reader", "postgres"));
         let error = reader.block_data().unwrap().survey().unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege);
-        assert!(error.hint.contains("GRANT USAGE ON SCHEMA dyno TO \"reader\""), "{}", error.hint);
+        assert!(error.hint.contains("GRANT USAGE ON SCHEMA dyno TO reader;"), "{}", error.hint);
         server.psql(
             "GRANT USAGE ON SCHEMA dyno TO reader; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA dyno TO reader",
         );

@@ -164,9 +164,9 @@ fn preflight_names_grants_for_missing_privileges() {
         server.psql("CREATE ROLE plain LOGIN CONNECTION LIMIT 2");
         let plain = target_at(&server.url_of("plain", "postgres"));
         let advice = preflight(&*plain, server);
-        let grant = "GRANT CREATE ON DATABASE \"postgres\" TO \"plain\"";
+        let grant = "GRANT CONNECT, CREATE ON DATABASE postgres TO plain;";
         assert_found(&advice, "privileges", Severity::Fail, "cannot create schema", grant);
-        assert_found(&advice, "statistics", Severity::Note, "plain", "GRANT pg_monitor TO \"plain\"");
+        assert_found(&advice, "statistics", Severity::Note, "plain", "GRANT pg_monitor TO plain;");
         assert_found(
             &advice,
             "connections",
@@ -176,7 +176,7 @@ fn preflight_names_grants_for_missing_privileges() {
         );
         assert_found(&advice, "disk_space", Severity::Note, "is unknown", "df -h");
         server.psql("CREATE SCHEMA dyno");
-        let grant = "GRANT USAGE, CREATE ON SCHEMA dyno TO \"plain\"";
+        let grant = "GRANT USAGE, CREATE ON SCHEMA dyno TO plain;";
         assert_found(&preflight(&*plain, server), "privileges", Severity::Fail, "schema dyno", grant);
         // Following the hints resolves the findings.
         server.psql("GRANT USAGE, CREATE ON SCHEMA dyno TO plain; GRANT pg_monitor TO plain; ALTER ROLE plain CONNECTION LIMIT -1");

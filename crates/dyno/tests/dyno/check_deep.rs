@@ -44,5 +44,5 @@ fn grants_are_printed_for_oracle_without_a_connection() {
     let desk = TestEnv::new();
     let printed = desk.dyno(&["check", "--grants", "--target", "oracle://me@127.0.0.1:1/s"]);
     assert_eq!(printed.code, 0, "{printed:#?}");
-    assert!(printed.out.contains("GRANT SELECT ON SYS.V_$SYSSTAT TO dyno;"), "{printed:#?}");
+    assert!(printed.out.contains("GRANT SELECT ON SYS.V_$SYSSTAT TO me;"), "{printed:#?}");
 }

@@ -21,7 +21,12 @@ fn rows() -> String {
         let customer = if id.is_multiple_of(3) { 7 } else { id % 600 + 1 };
         let status = ["done", "done", "done", "done", "open"][id % 5];
         let note = if id.is_multiple_of(2) { "NULL" } else { "'by phone'" };
-        format!("({id}, {customer}, '{status}', {}.25, '2026-0{}-1{}', {note})", id % 90 + 10, id % 9 + 1, id % 10)
+        format!(
+            "({id}, {customer}, '{status}', {}.25, '2026-0{}-1{}', {note})",
+            id % 90 + 10,
+            id % 9 + 1,
+            id % 10
+        )
     };
     let orders: Vec<String> = (1..=900).map(order).collect();
     format!(
@@ -57,8 +62,18 @@ fn shapes() -> String {
 /// Imports the shapes and runs them as they are; returns the text of the workload.
 fn import_and_run(url: &str) -> String {
     let env = TestEnv::new();
-    let (code, report) =
-        env.json(&["import", "statements", "--target", url, "--sql-text", "--into", "w", "--writes", "--order", "calls"]);
+    let (code, report) = env.json(&[
+        "import",
+        "statements",
+        "--target",
+        url,
+        "--sql-text",
+        "--into",
+        "w",
+        "--writes",
+        "--order",
+        "calls",
+    ]);
     assert_eq!(code, 0, "{report:#}");
     let text = std::fs::read_to_string(env.file("w/workload.toml")).unwrap();
     assert_eq!(report["undrawn"], 0, "{text}");
@@ -66,8 +81,19 @@ fn import_and_run(url: &str) -> String {
     let checked = env.dyno(&["workload", "check", "w", "--target", url]);
     assert_eq!(checked.code, 0, "{checked:#?}");
     let output = env.dyno(&[
-        "run", "--target", url, "--json", "--allow-writes", "--set", "workload.folder=w", "--set", "run.warmup=0s",
-        "--set", "run.sessions_per_schema=2", "--set", "run.ops_per_session=400",
+        "run",
+        "--target",
+        url,
+        "--json",
+        "--allow-writes",
+        "--set",
+        "workload.folder=w",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "run.sessions_per_schema=2",
+        "--set",
+        "run.ops_per_session=400",
     ]);
     assert!(output.out.starts_with('{'), "{output:#?}");
     let record: Value = serde_json::from_str(&output.out).unwrap();
