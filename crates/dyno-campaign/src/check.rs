@@ -68,7 +68,8 @@ pub fn check(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Err
 /// Loads, runs and drops a small schema on each target of `plan` that holds its own data.
 ///
 /// # Errors
-/// A target cannot be reached, or already holds Dyno's data.
+/// A target cannot be reached, or already holds Dyno's data; or the user stopped the check, after its data was
+/// dropped.
 pub fn check_deep(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     consent::tell(ctx, plan);
     let targets = ReachedTargets::reach(ctx, plan)?;
@@ -78,7 +79,13 @@ pub fn check_deep(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>
         let advice = {
             let target = reached.target.as_ref();
             let (commits, protocols) = (commits(ctx, target), protocols(ctx, target));
-            reached.named(conformance::check(target, plan.data.block_size, &commits, protocols))?
+            reached.named(conformance::check(
+                target,
+                plan.data.block_size,
+                &commits,
+                protocols,
+                &ctx.cancel,
+            ))?
         };
         Ok(Checked::of(reached, advice))
     };

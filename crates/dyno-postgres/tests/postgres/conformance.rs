@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::wire::{each_version, target_at};
 use dyno_engine::{
-    ErrorClass, Isolation, MonotonicClock, ResultKind, Session, SessionRequest, SessionSetup, Statement,
-    StatementId, Target, Type, Value,
+    Cancel, ErrorClass, Isolation, MonotonicClock, ResultKind, Session, SessionRequest, SessionSetup,
+    Statement, StatementId, Target, Type, Value,
 };
 use dyno_plan::{Commit, StatementProtocol};
 use dyno_record::Severity;
@@ -19,7 +19,8 @@ fn postgres_passes_engine_conformance() {
         let target = target_at(&server.url());
         let commits = [Commit::Wait, Commit::Nowait];
         let protocols = [StatementProtocol::Extended, StatementProtocol::Simple];
-        let findings = conformance::check(target.as_ref(), None, &commits, &protocols).unwrap();
+        let findings =
+            conformance::check(target.as_ref(), None, &commits, &protocols, &Cancel::default()).unwrap();
         let more = ["server nowait", "values extended", "values simple", "read-only sessions"];
         let wanted = [&EVERYWHERE[..], &ON_SERVERS, &more].concat();
         assert_eq!(conformance::failed_checks(&findings, &wanted), [""; 0]);

@@ -140,7 +140,8 @@ pub fn accept(scope: &AcceptanceScope<'_>) -> Result<AcceptanceOutcome, TargetEr
     let findings = dropped::dropped(scope.target, &foreign);
     let dropped = AcceptanceStep::new(number, name, title, findings);
     if scope.cancel.is_cancelled() {
-        return Err(stopped(&dropped));
+        let is_dropped = dropped.verdict == AcceptanceVerdict::Proved;
+        return Err(conformance::stopped("the acceptance", is_dropped));
     }
     steps.push(dropped);
     let grants = rights::missing_grants(scope).unwrap_or_default();
@@ -152,19 +153,6 @@ fn is_loaded(step: &AcceptanceStep) -> bool {
     step.findings
         .iter()
         .any(|finding| finding.name == load::LOADED && finding.verdict != AcceptanceVerdict::Wrong)
-}
-
-/// The error when the user stops the test.
-fn stopped(dropped: &AcceptanceStep) -> TargetError {
-    let left = match dropped.verdict {
-        AcceptanceVerdict::Proved => "the objects it created were dropped",
-        _ => "the objects it created could not be dropped",
-    };
-    let error = TargetError::new(TargetErrorKind::Cancelled, format!("the acceptance was stopped; {left}"));
-    match dropped.verdict {
-        AcceptanceVerdict::Proved => error,
-        _ => error.hint("dyno drop"),
-    }
 }
 
 fn proved(name: &str, observation: impl Into<String>) -> AcceptanceFinding {

@@ -12,15 +12,15 @@ use super::{AcknowledgedWork, OPS, ROWS, failed, failed_check, passed, session};
 /// Number of rounds of inserts and deletes that show where new rows are placed.
 const ROUNDS: u64 = 5;
 
-pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
+pub(crate) fn load(target: &dyn Target, spec: &DataSpec, cancel: &Cancel) -> Result<LoadReport, TargetError> {
     let parallel = target.capabilities().load_parallel_max.min(2);
     let options =
         LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
-    target.block_data()?.load(spec, &options, &Silent, &Cancel::default())
+    target.block_data()?.load(spec, &options, &Silent, cancel)
 }
 
-pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
-    let report = load(target, spec)?;
+pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec, cancel: &Cancel) -> Result<Advice, TargetError> {
+    let report = load(target, spec, cancel)?;
     let tables: Vec<String> = report
         .tables
         .iter()
@@ -32,7 +32,7 @@ pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, Tar
 }
 
 pub(crate) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
-    let again = load(target, spec)?.already;
+    let again = load(target, spec, &Cancel::default())?.already;
     target.block_data()?.spot_check(spec, 7)?;
     Ok(if again {
         passed("recognise", "the data is recognized, and a sample of it matches what was loaded".to_owned())

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use dyno_engine::advice::advice;
 use dyno_engine::data::mix;
 use dyno_engine::{
-    BlockOp, BlockSessionConfig, DataState, Extra, MonotonicClock, OpError, Target, TargetError,
-    TargetErrorKind,
+    BlockOp, BlockSessionConfig, Cancel, DataState, Extra, MonotonicClock, OpError, Target, TargetError,
+    TargetErrorKind, pool,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, DriveMode, Redo, StatementProtocol};
 use dyno_record::{Advice, Severity};
@@ -82,44 +82,61 @@ impl AcknowledgedWork {
 /// `protocols`. Returns the findings in the order of execution.
 ///
 /// # Errors
-/// The target contains data of Dyno or cannot be read; later errors are findings.
+/// The target contains data of Dyno or cannot be read; or the user stopped the check, after everything was dropped. Later
+/// errors are findings.
 pub fn check(
     target: &dyn Target,
     wish: Option<Bytes>,
     commits: &[Commit],
     protocols: &[StatementProtocol],
+    cancel: &Cancel,
 ) -> Result<Vec<Advice>, TargetError> {
     require_empty(target, "the deep check")?;
     let spec = spec(target, wish)?;
     let mut findings = Vec::new();
+    let mut add = |more: Vec<Advice>| {
+        findings.extend(more);
+        if cancel.is_cancelled() { Err(pool::cancelled()) } else { Ok(()) }
+    };
     let mut run = || -> Result<(), TargetError> {
-        findings.push(data::loaded(target, &spec)?);
-        findings.push(data::recognised(target, &spec)?);
-        findings.push(read_only::refused_writes(target)?);
+        add(vec![data::loaded(target, &spec, cancel)?])?;
+        add(vec![data::recognised(target, &spec)?])?;
+        add(vec![read_only::refused_writes(target)?])?;
         let before = target.observer(&spec)?.snapshot()?;
         let mut work = AcknowledgedWork::default();
         for &commit in commits {
-            findings.push(drives::client_drive(target, &spec, commit, &mut work)?);
-            findings.extend(drives::server_drive(target, &spec, commit, &mut work)?);
+            add(vec![drives::client_drive(target, &spec, commit, &mut work)?])?;
+            add(drives::server_drive(target, &spec, commit, &mut work)?.into_iter().collect())?;
         }
         for &protocol in [StatementProtocol::Prepared].iter().chain(protocols) {
-            findings.push(statements::values(target, protocol)?);
+            add(vec![statements::values(target, protocol)?])?;
         }
-        findings.extend(statements::transactions(target, &spec, &mut work)?);
-        findings.push(statements::broken_off(target, &spec, &mut work)?);
-        findings.push(data::check_leftover_rows(target, &spec, &mut work)?);
-        findings.extend(data::growth(target, &spec, &mut work)?);
-        findings.extend(counted::counted(target, &spec, &before, work)?);
-        findings.extend(counted::versions(target, &spec, work));
-        findings.push(counted::waits(target));
-        Ok(())
+        add(statements::transactions(target, &spec, &mut work)?)?;
+        add(vec![statements::broken_off(target, &spec, &mut work)?])?;
+        add(vec![data::check_leftover_rows(target, &spec, &mut work)?])?;
+        add(data::growth(target, &spec, &mut work)?.into_iter().collect())?;
+        add(counted::counted(target, &spec, &before, work)?)?;
+        add(counted::versions(target, &spec, work).into_iter().collect())?;
+        add(vec![counted::waits(target)])
     };
     let outcome = run();
+    let dropped = data::dropped(target);
+    if cancel.is_cancelled() {
+        return Err(stopped("the deep check", dropped.severity == Severity::Ok));
+    }
     if let Err(error) = outcome {
         findings.push(advice("deep", Severity::Fail, error.message, error.hint));
     }
-    findings.push(data::dropped(target));
+    findings.push(dropped);
     Ok(findings)
+}
+
+/// The error of a test that the user stopped; `is_dropped` if nothing of it is left in the target.
+pub(crate) fn stopped(subject: &str, is_dropped: bool) -> TargetError {
+    let left = if is_dropped { "were dropped" } else { "could not be dropped" };
+    let message = format!("{subject} was stopped; the objects it created {left}");
+    let error = TargetError::new(TargetErrorKind::Cancelled, message);
+    if is_dropped { error } else { error.hint("dyno drop") }
 }
 
 /// Fails if `target` contains data of Dyno; `subject` names the caller in the message.
