@@ -78,10 +78,11 @@ impl Growth {
         }
     }
 
-    /// In words: `no trend`, `40 days (30 to 60)`, or `unknown: 3 of 7 days measured` where there are too few.
+    /// In words: `no trend`, `40 days (30 to 60)`, or `unknown` where there are too few days; the report's line
+    /// says how many there are.
     pub fn words(&self) -> String {
         match self {
-            Self::TooFew { days } => format!("unknown: {days} of {DAYS_MIN} days measured"),
+            Self::TooFew { .. } => "unknown".to_owned(),
             Self::None { .. } => "no trend".to_owned(),
             Self::Falls { .. } => "falls".to_owned(),
             Self::Rises { left: Some(left), .. } => left.words(),

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use dyno_record::RunRecord;
 use serde::Serialize;
 
-use crate::number::{figure, percent};
+use crate::number::{figure, percent, span_s};
 pub use ceiling::Ceiling;
 pub use growth::{DAYS_MIN, Growth, growth};
 pub use usage::Used;
@@ -188,5 +188,22 @@ fn line(rows: &[CapacityRow]) -> String {
     if let Some((row, left)) = soonest.min_by(|a, b| a.1.days.total_cmp(&b.1.days)) {
         line.push_str(&format!("; at the trend {} reaches its limit first, in {}", row.part, left.words()));
     }
+    if let Some((seconds, days)) = too_short(rows) {
+        let days_word = if days == 1 { "day" } else { "days" };
+        line.push_str(&format!(
+            "; use covers too little time for a trend: {} on {days} {days_word}, at least {DAYS_MIN} are needed",
+            span_s(seconds)
+        ));
+    }
     line
+}
+
+/// The longest use of a component, s, and its days, if no component has days enough for a trend.
+pub(crate) fn too_short(rows: &[CapacityRow]) -> Option<(f64, usize)> {
+    let uses = rows.iter().map(|row| match row.growth {
+        Growth::TooFew { days } => Some((row.used.seconds, days)),
+        _ => None,
+    });
+    let uses: Vec<(f64, usize)> = uses.collect::<Option<_>>()?;
+    uses.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)))
 }
