@@ -307,6 +307,8 @@ impl Campaign<'_> {
         let Self { ready, outcome: mut ended, .. } = self;
         ended.records = records(&ready.repository, &ended.id)?;
         (ended.done, ended.conclusion) = course.conclude(&ended);
+        let options = &ready.marks.options;
+        ended.conclusion = ended.conclusion.map(|conclusion| conclusion.with_options(options));
         ended.done &= ended.skipped == 0;
         if let Some(conclusion) = &ended.conclusion {
             ready.repository.conclude(&ended.id, &serde_json::to_value(conclusion)?)?;

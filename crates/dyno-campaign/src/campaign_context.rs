@@ -41,6 +41,10 @@ pub struct RunLabels {
     pub variant: Option<String>,
     /// Further labels, in addition to the variant.
     pub tag: Vec<String>,
+    /// Words of the command line for commands that repeat the run, as in
+    /// [`RunRecord::options`](dyno_record::RunRecord::options).
+    #[serde(default)]
+    pub options: Vec<String>,
 }
 
 /// What is allowed without asking: commands of plans, and changes to data that Dyno did not create.

@@ -250,7 +250,13 @@ impl PreparedCampaign<'_> {
             facts.data_note.clone_from(&reached.data_note);
         }
         let marks = self.marks.clone();
-        RunRecord { part_of: started_run.part_of.clone(), variant: marks.variant, tags: marks.tag, ..record }
+        RunRecord {
+            part_of: started_run.part_of.clone(),
+            variant: marks.variant,
+            tags: marks.tag,
+            options: marks.options,
+            ..record
+        }
     }
 
     /// Stores the record, as [`store`] does.

@@ -67,6 +67,7 @@ pub fn watch(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, E
     let marked = |record: RunRecord| RunRecord {
         variant: ctx.marks.variant.clone(),
         tags: ctx.marks.tag.clone(),
+        options: ctx.marks.options.clone(),
         ..record
     };
     let keeper = interval_store::is_long(plan).then(|| {

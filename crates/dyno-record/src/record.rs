@@ -294,6 +294,11 @@ pub struct RunRecord {
     /// Tags that its author chose, for finding the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Words of the command line that name the plan, its targets and settings, and the repository, for commands
+    /// that repeat the run: `--set`, `data.scale=1G`. Empty if there were none, and in records of versions
+    /// that did not keep them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Name of the run over several targets, if this record is the part of one target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_target_of: Option<RunId>,
@@ -388,6 +393,7 @@ impl RunRecord {
             reasons: Vec::new(),
             variant: None,
             tags: Vec::new(),
+            options: Vec::new(),
             one_target_of: None,
             imported: None,
             imported_metrics: Vec::new(),

@@ -58,6 +58,7 @@ impl RunRecord {
             reasons: self.reasons.clone(),
             variant: self.variant.clone(),
             tags: self.tags.clone(),
+            options: self.options.clone(),
             one_target_of: Some(self.id.clone()),
             imported: self.imported.clone(),
             // As far as known, these describe all targets together.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dyno_campaign::{CampaignContext, Consent, Error, repository_path};
+use dyno_campaign::{CampaignContext, Consent, Error, RunLabels, repository_path};
 use dyno_drive::WorkerPoolFactory;
 use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
 use dyno_record::Repository;
@@ -46,6 +46,28 @@ pub(crate) fn plan_file(common: &CommonArgs) -> Result<Option<PlanFile>, PlanErr
 pub(crate) fn options(common: &CommonArgs) -> PlanSource {
     let (target, further_targets) = targets(common);
     PlanSource { sets: common.set.clone(), target, further_targets, ..PlanSource::of(ENGINES.specs) }
+}
+
+/// The labels of the runs, with the options that commands after them repeat.
+pub(crate) fn labels(common: &CommonArgs, marks: &MarkArgs) -> RunLabels {
+    RunLabels { options: repeated_options(common), ..marks.into() }
+}
+
+/// The plan, targets, settings and repository in the options, as words of a command line. What the environment
+/// names needs no repetition.
+pub(crate) fn repeated_options(common: &CommonArgs) -> Vec<String> {
+    let is_named = |path: &Path, variable: &str| std::env::var_os(variable).is_none_or(|value| value != path);
+    let plan = Some(&common.plan)
+        .filter(|plan| plan.as_path() != Path::new(DEFAULT_PLAN) && is_named(plan, "DYNO_PLAN"));
+    let repository = common.repository.as_ref().filter(|path| is_named(path, "DYNO_REPOSITORY"));
+    let path = |path: &std::path::PathBuf| path.display().to_string();
+    let mut pairs: Vec<(&str, String)> = plan.map(|plan| ("--plan", path(plan))).into_iter().collect();
+    // A URL with a password is refused when the plan is read, before there is a record.
+    pairs.extend(common.target.iter().map(|url| ("--target", url.clone())));
+    let sets = common.set.iter().filter(|set| !set.starts_with("hooks."));
+    pairs.extend(sets.map(|set| ("--set", set.clone())));
+    pairs.extend(repository.map(|repository| ("--repository", path(repository))));
+    pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
 }
 
 /// The target URLs in the options: the first, and further ones.
@@ -113,7 +135,7 @@ fn run_campaign_at<T>(
     let ctx = CampaignContext {
         engines: ENGINES,
         repository: common.repository.clone(),
-        marks: marks.into(),
+        marks: labels(common, marks),
         consent: Consent { own: cli_hooks.collect(), all: common.allow_hooks, writes: common.allow_writes },
         cancel: terminal.cancel.clone(),
         steer: terminal.steer.clone(),

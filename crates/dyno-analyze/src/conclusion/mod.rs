@@ -76,6 +76,13 @@ impl Conclusion {
         Self { next, ..self }
     }
 
+    /// The conclusion whose commands repeat these options of its runs.
+    #[must_use]
+    pub fn with_options(self, options: &[String]) -> Self {
+        let next = self.next.into_iter().map(|step| step.completed(options)).collect();
+        Self { next, ..self }
+    }
+
     /// The name of its kind: `A/B test`.
     pub fn kind(&self) -> &'static str {
         match self.figures {

@@ -6,6 +6,7 @@
 mod campaign;
 mod catalog;
 mod comparison;
+mod complete;
 mod curve;
 mod evidence;
 mod facts;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use campaign::{SearchEvidence, SoakEvidence, after_search, after_soak};
 pub use catalog::{RuleDescription, rules};
 pub(crate) use comparison::{ComparisonEvidence, DifferingSetting, after_comparison};
+pub use complete::completed;
 pub(crate) use curve::CurveEvidence;
 use evidence::RunEvidence;
 pub(crate) use pairs::{PairsEvidence, after_pairs, quoted};
@@ -46,6 +48,11 @@ pub struct NextStep {
 }
 
 impl NextStep {
+    /// The step with its command completed by these options.
+    pub(crate) fn completed(self, options: &[String]) -> Self {
+        Self { command: self.command.map(|command| completed(&command, options)), ..self }
+    }
+
     /// Whether it is about the loads of a curve, rather than about a run.
     pub(crate) fn is_about_loads(&self) -> bool {
         curve::RULES.iter().any(|rule| rule.name == self.rule)
@@ -91,6 +98,8 @@ pub(crate) struct RunSteps {
     quality: Vec<NextStep>,
     facts: Vec<NextStep>,
     limits: Vec<NextStep>,
+    /// The options of the run, for commands that repeat it.
+    options: Vec<String>,
 }
 
 impl RunSteps {
@@ -102,12 +111,14 @@ impl RunSteps {
         }
         let evidence = RunEvidence { record, limit };
         let steps_of = |rules: &[RunRule]| {
-            rules.iter().filter_map(|rule| rule.step((rule.find)(&evidence))).collect::<Vec<_>>()
+            let steps = rules.iter().filter_map(|rule| rule.step((rule.find)(&evidence)));
+            steps.map(|step| step.completed(&record.options)).collect::<Vec<_>>()
         };
         Self {
             quality: steps_of(quality::RULES),
             facts: steps_of(facts::RULES),
             limits: steps_of(limits::RULES),
+            options: record.options.clone(),
         }
     }
 
@@ -119,8 +130,9 @@ impl RunSteps {
 
 /// The steps after the curve whose best point had `steps`.
 pub(crate) fn after_curve(curve: &CurveEvidence, steps: &RunSteps) -> Vec<NextStep> {
-    let along: Vec<NextStep> = curve::RULES.iter().filter_map(|rule| rule.step((rule.find)(curve))).collect();
-    let RunSteps { quality, facts, limits } = steps.clone();
+    let RunSteps { quality, facts, limits, options } = steps.clone();
+    let along = curve::RULES.iter().filter_map(|rule| rule.step((rule.find)(curve)));
+    let along: Vec<NextStep> = along.map(|step| step.completed(&options)).collect();
     match curve.loads.len() {
         0 | 1 => chosen(&[quality, facts, limits, along]),
         _ => chosen(&[along, quality, facts, limits]),

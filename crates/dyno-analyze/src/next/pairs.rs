@@ -105,7 +105,7 @@ impl PairsEvidence {
 
 /// A word for a shell.
 pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |symbol: char| symbol.is_ascii_alphanumeric() || "._=,/:-".contains(symbol);
+    let is_plain = |symbol: char| symbol.is_ascii_alphanumeric() || "._=,/:-@%+".contains(symbol);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),

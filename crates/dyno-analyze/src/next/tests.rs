@@ -119,7 +119,7 @@ const CASES: &[Case] = &[
 ];
 
 fn steps(record: &RunRecord, component: Component) -> Vec<NextStep> {
-    let RunSteps { quality, facts, limits } = RunSteps::of(record, &limit(component));
+    let RunSteps { quality, facts, limits, .. } = RunSteps::of(record, &limit(component));
     [quality, facts, limits].concat()
 }
 

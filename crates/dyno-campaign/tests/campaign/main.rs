@@ -48,7 +48,7 @@ impl RecordingListener {
         CampaignContext {
             engines: ENGINES,
             repository: Some(self.folder.path().join("runs.sqlite3")),
-            marks: RunLabels { variant: Some("here".to_owned()), tag: Vec::new() },
+            marks: RunLabels { variant: Some("here".to_owned()), ..RunLabels::default() },
             consent: Consent::default(),
             cancel: self.cancel.clone(),
             steer: self.steer.clone(),

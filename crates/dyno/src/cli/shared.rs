@@ -17,7 +17,7 @@ pub(crate) struct MarkArgs {
 
 impl From<&MarkArgs> for dyno_campaign::RunLabels {
     fn from(marks: &MarkArgs) -> Self {
-        Self { variant: marks.variant.clone(), tag: marks.tag.clone() }
+        Self { variant: marks.variant.clone(), tag: marks.tag.clone(), options: Vec::new() }
     }
 }
 

@@ -34,7 +34,8 @@ pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyh
             let mut common = with_sessions(&common);
             common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
             common.set.extend(args.drop_caches.then(|| "run.drop_page_cache=true".to_owned()));
-            SuiteCampaign::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
+            let labels = context::labels(&common, &args.marks);
+            SuiteCampaign::new(context::plan(&common)?, choice, ENGINES.specs, labels)?
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };

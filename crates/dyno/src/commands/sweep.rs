@@ -20,7 +20,8 @@ pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyh
     let common = &args.window.applied(common);
     let order = match &args.resume {
         None => {
-            SweepCampaign::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?
+            let labels = context::labels(common, &args.marks);
+            SweepCampaign::new(context::plan(common)?, ENGINES.specs, args.replace, labels)?
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
