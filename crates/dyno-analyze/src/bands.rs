@@ -12,8 +12,18 @@ use crate::number::{fixed, percent};
 /// Bands of records in a row of a table: three rows for each power of ten.
 const PER_ROW: i16 = 2;
 
-/// Bands of records in a row, from many rows to few: three for each power of ten, two, one, and so on.
-const WIDTHS: [i16; 6] = [PER_ROW, 3, 6, 12, 18, 36];
+/// Bands of records in each power of ten.
+const PER_DECADE: i16 = 6;
+
+/// Bands of records in a row of an axis, from many rows to few: three rows for each power of ten, two, one, and
+/// so on.
+const WIDTHS: [i16; 5] = [PER_ROW, 3, 6, 12, 36];
+
+/// One latency of so many at either end does not belong to the bulk of an axis.
+const TAIL: u64 = 100;
+
+/// An axis with more rows than this keeps one free.
+const SPARE_FROM: i16 = 4;
 
 /// Upper ends of the bands in which databases count waits, µs: powers of two below a millisecond and in
 /// milliseconds. They divide time otherwise than records, and what they counted cannot be divided again.
@@ -114,24 +124,69 @@ pub fn database_bands(histogram: &Histogram) -> Vec<LatencyBand> {
     }))
 }
 
-/// The counts of an interval on an axis that holds every time of `window`, in at most `rows_max` rows of equal
-/// width: each with its upper end, µs. The axis of a window only grows, so rows do not jump from one interval
-/// to the next. Both are bands of records with their counts.
-pub fn axis_rows(interval: &[(i16, u64)], window: &[(i16, u64)], rows_max: usize) -> Vec<(f64, u64)> {
-    let numbers = || interval.iter().chain(window).map(|(band, _)| *band);
-    let Some((low, high)) = numbers().min().zip(numbers().max()) else { return Vec::new() };
-    let rows_of = |width: i16| (low.div_euclid(width), high.div_euclid(width));
-    let fits = |width: &i16| {
-        let (first, last) = rows_of(*width);
-        usize::try_from(last - first).unwrap_or(0) < rows_max
-    };
-    let width = WIDTHS.into_iter().find(fits).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
-    let (first, last) = rows_of(width);
-    let count = |row: i16| {
-        let inside = interval.iter().filter(|(band, _)| band.div_euclid(width) == row);
-        inside.map(|(_, count)| count).sum::<u64>()
-    };
-    (first..=last).map(|row| (row_us(row, width).1, count(row))).collect()
+/// The axis of latencies on a live display. It covers the bulk of all latencies that it was extended with, and
+/// only grows: a single slow operation does not move its rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LatencyAxis {
+    /// The lowest and the highest band of the bulk.
+    bulk: Option<(i16, i16)>,
+}
+
+/// One row of a [`LatencyAxis`], with the latencies of an interval in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyAxisRow {
+    /// The end of the row, µs; of the last row, its begin.
+    pub bound_us: f64,
+    /// Whether it holds all latencies from `bound_us` on: so does the last row.
+    pub is_open: bool,
+    /// Number of latencies; those below the axis belong to the first row.
+    pub count: u64,
+}
+
+impl LatencyAxis {
+    /// Extends the axis from the 1st to the 99th percentile of an interval, whose bands are those of records
+    /// with their counts.
+    pub fn extend(&mut self, bands: &[(i16, u64)]) {
+        let mut sorted = bands.to_vec();
+        sorted.sort_unstable();
+        let total: u64 = sorted.iter().map(|(_, count)| count).sum();
+        let at = |rank: u64| {
+            let mut below = 0;
+            let holds = |(_, count): &&(i16, u64)| {
+                below += count;
+                below >= rank
+            };
+            sorted.iter().find(holds).map(|(band, _)| *band)
+        };
+        let ranks = ((total / TAIL).max(1), total - total / TAIL);
+        if let Some((low, high)) = at(ranks.0).zip(at(ranks.1)).filter(|_| total > 0) {
+            self.bulk = Some(self.bulk.map_or((low, high), |known| (known.0.min(low), known.1.max(high))));
+        }
+    }
+
+    /// The rows with the counts of an interval, at most `rows_max`, at least two; empty before the first
+    /// extension. Rows have the same width on a logarithmic scale, except the first and the last.
+    pub fn rows(&self, interval: &[(i16, u64)], rows_max: usize) -> Vec<LatencyAxisRow> {
+        let Some((low, high)) = self.bulk else { return Vec::new() };
+        let closed_max = i16::try_from(rows_max.saturating_sub(1)).unwrap_or(i16::MAX).max(1);
+        let needed = |width: i16| high.div_euclid(width) - low.div_euclid(width) + 1;
+        // A spare row keeps the rows in place when latencies rise a little.
+        let spare = i16::from(closed_max > SPARE_FROM);
+        let width = WIDTHS.into_iter().find(|width| needed(*width) + spare <= closed_max);
+        let width = width.unwrap_or(WIDTHS[WIDTHS.len() - 1]);
+        let decade = (PER_DECADE / width).max(1);
+        let first = low.div_euclid(width);
+        let last = first + closed_max.min(needed(width) + decade) - 1;
+        let mut rows: Vec<LatencyAxisRow> = (first..=last)
+            .map(|row| LatencyAxisRow { bound_us: row_us(row, width).1, is_open: false, count: 0 })
+            .collect();
+        rows.push(LatencyAxisRow { bound_us: row_us(last, width).1, is_open: true, count: 0 });
+        for (band, count) in interval {
+            let place = (band.div_euclid(width) - first).clamp(0, last - first + 1);
+            rows[usize::try_from(place).unwrap_or(0)].count += count;
+        }
+        rows
+    }
 }
 
 fn times_us(histogram: &Histogram) -> impl Iterator<Item = (f64, u64)> + '_ {
@@ -208,23 +263,54 @@ mod tests {
         assert_eq!(names, ["256–512 µs", "1–2 s", "over 8 s"]);
     }
 
-    #[test]
-    fn axis_of_a_window_keeps_its_rows_from_interval_to_interval() {
-        let of = |times: &[u64]| times.iter().map(|us| (band_of_us(*us as f64), 5)).collect::<Vec<_>>();
-        let window = of(&[120, 300, 12_000, 480_000]);
-        let ends = |interval: &[u64]| {
-            let rows = axis_rows(&of(interval), &window, 5);
-            assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 5 * interval.len() as u64);
-            rows.iter().map(|row| end_words(row.0)).collect::<Vec<_>>()
+    fn labels(rows: &[LatencyAxisRow]) -> Vec<String> {
+        let label = |row: &LatencyAxisRow| {
+            let sign = if row.is_open { ">" } else { "≤" };
+            format!("{sign} {}: {}", end_words(row.bound_us), row.count)
         };
-        assert_eq!(ends(&[300]), ["1 ms", "10 ms", "100 ms", "1 s"]);
-        assert_eq!(ends(&[480_000]), ends(&[120, 12_000]), "the interval does not move the axis");
-        assert_eq!(ends(&[2_000_000]), ["1 ms", "10 ms", "100 ms", "1 s", "10 s"], "it holds every time");
-        let near = axis_rows(&of(&[120]), &of(&[120, 300, 900]), 5);
-        assert_eq!(near.iter().map(|row| end_words(row.0)).collect::<Vec<_>>(), ["215 µs", "464 µs", "1 ms"]);
-        let zoomed = axis_rows(&of(&[120]), &window, 40);
-        assert!(zoomed.windows(2).all(|pair| (pair[1].0 / pair[0].0 - 2.154).abs() < 0.01), "{zoomed:?}");
-        assert!(axis_rows(&[], &[], 5).is_empty());
+        rows.iter().map(label).collect()
+    }
+
+    #[test]
+    fn latency_axis_keeps_its_rows_after_one_slow_operation() {
+        let of = |times: &[(u64, u64)]| {
+            times.iter().map(|(us, count)| (band_of_us(*us as f64), *count)).collect::<Vec<_>>()
+        };
+        let mut axis = LatencyAxis::default();
+        assert!(axis.rows(&[], 6).is_empty());
+        let usual = of(&[(120, 900), (900, 100)]);
+        axis.extend(&usual);
+        let before = axis.rows(&usual, 6);
+        assert_eq!(
+            labels(&before),
+            ["≤ 215 µs: 900", "≤ 464 µs: 0", "≤ 1 ms: 100", "≤ 2.15 ms: 0", "≤ 4.64 ms: 0", "> 4.64 ms: 0"]
+        );
+        let outlier = of(&[(15, 2), (120, 900), (900, 100), (480_000, 3)]);
+        axis.extend(&outlier);
+        let after = axis.rows(&outlier, 6);
+        let bounds = |rows: &[LatencyAxisRow]| rows.iter().map(|row| row.bound_us).collect::<Vec<_>>();
+        assert_eq!(bounds(&after), bounds(&before), "neither tail moves the rows");
+        assert_eq!((after[0].count, after[5].count), (902, 3), "the outer rows hold the tails");
+    }
+
+    #[test]
+    fn latency_axis_grows_and_never_shrinks() {
+        let of = |us: u64| vec![(band_of_us(us as f64), 100)];
+        let mut axis = LatencyAxis::default();
+        axis.extend(&of(120));
+        axis.extend(&of(480_000));
+        let wide = axis.rows(&of(480_000), 6);
+        assert_eq!(
+            labels(&wide),
+            ["≤ 1 ms: 0", "≤ 10 ms: 0", "≤ 100 ms: 0", "≤ 1 s: 100", "≤ 10 s: 0", "> 10 s: 0"]
+        );
+        axis.extend(&of(120));
+        assert_eq!(labels(&axis.rows(&of(120), 6))[0], "≤ 1 ms: 100");
+        for rows_max in 0..60 {
+            let rows = axis.rows(&of(480_000), rows_max);
+            assert!((2..=rows_max.max(2)).contains(&rows.len()), "{rows_max}: {rows:?}");
+            assert_eq!(rows.iter().map(|row| row.count).sum::<u64>(), 100);
+        }
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! | part | job |
 //! | --- | --- |
 //! | `state` | the progress of the campaign, and what the user chose to see |
+//! | `figures` | the figures of the current run, or of the run before |
 //! | `grid` | the runs of a campaign |
 //! | `view` | draws the screen |
 //! | `keys` | maps keys to actions |
 //! | `tty` | takes over the terminal, and restores it on every exit |
 
+mod figures;
 mod grid;
 mod keys;
 mod state;

@@ -2,7 +2,11 @@
 
 use std::collections::VecDeque;
 
+use dyno_analyze::bands::LatencyAxis;
 use dyno_campaign::{CampaignEvent, RunPhase, RunProgress};
+use dyno_drive::RunEvent;
+
+use super::figures::{PreviousRun, ShownFigures};
 
 /// What is shown, and in which panel.
 #[derive(Debug, Default)]
@@ -13,6 +17,10 @@ pub(crate) struct ScreenState {
     pub(crate) zoom: Option<Panel>,
     pub(crate) help: bool,
     pub(crate) messages: VecDeque<String>,
+    /// The axis of the latency panel, which all runs of the campaign share.
+    pub(crate) axis: LatencyAxis,
+    /// The run before the current one; absent before the second run.
+    previous: Option<PreviousRun>,
 }
 
 /// What a user requested with keys.
@@ -27,7 +35,9 @@ pub(crate) struct KeyRequests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Panel {
     Throughput,
+    History,
     Latency,
+    Classes,
     Waits,
     Machine,
     Audit,
@@ -35,8 +45,16 @@ pub(crate) enum Panel {
 }
 
 impl Panel {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Throughput, Self::Latency, Self::Waits, Self::Machine, Self::Audit, Self::Runs];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Throughput,
+        Self::History,
+        Self::Latency,
+        Self::Classes,
+        Self::Waits,
+        Self::Machine,
+        Self::Audit,
+        Self::Runs,
+    ];
 }
 
 impl ScreenState {
@@ -46,10 +64,22 @@ impl ScreenState {
 
     /// An event that arrived `now_s` after the screen began.
     pub(crate) fn apply_event(&mut self, event: &CampaignEvent, now_s: f64) {
+        match event {
+            CampaignEvent::RunBegun { .. } => {
+                self.previous = PreviousRun::of(&self.progress).or_else(|| self.previous.take());
+            }
+            CampaignEvent::Phase(RunEvent::Complete(complete)) => self.axis.extend(&complete.point.bands),
+            _ => {}
+        }
         self.progress.hear(event, now_s);
         if matches!(event, CampaignEvent::Next(_) | CampaignEvent::Ended(_)) {
             self.key_requests.skip = false;
         }
+    }
+
+    /// The figures to show: those of the current run, or of the run before while it has none.
+    pub(crate) fn figures(&self) -> Option<ShownFigures<'_>> {
+        ShownFigures::of(&self.progress).or_else(|| self.previous.as_ref().map(PreviousRun::figures))
     }
 
     /// Whether the campaign has more than one run.

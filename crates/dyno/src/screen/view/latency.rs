@@ -1,9 +1,7 @@
-//! Panel of response times in the last complete interval, on an axis that holds those of the window.
+//! Panel of response times in the last complete interval, on the axis of the campaign.
 
-use dyno_analyze::bands::{axis_rows, end_words};
-use dyno_drive::CoarseLatencies;
-use dyno_record::band_of_us;
-use dyno_report::number::percent;
+use dyno_analyze::bands::{LatencyAxisRow, end_words};
+use dyno_report::number::{percent, time_coarse_us};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -13,41 +11,47 @@ use super::style::{ScreenStyle, interval, pad_left};
 use crate::screen::state::ScreenState;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let block = look.frame(&format!("latency · {}", interval(state)), area);
+    let figures = state.figures();
+    let block = look.frame(&format!("latency · {}", interval(figures.as_ref())), area);
     let inner = block.inner(area);
-    let Some(complete) = state.progress.complete.as_deref() else {
+    let Some(figures) = figures else {
         frame.render_widget(block, area);
         return;
     };
-    let window = bands_of(&complete.so_far.latency);
-    let rows = axis_rows(&complete.point.bands, &window, usize::from(inner.height));
-    let all: u64 = rows.iter().map(|row| row.1).sum();
-    if all == 0 {
+    let point = &figures.complete.point;
+    let rows = state.axis.rows(&point.bands, usize::from(inner.height));
+    if rows.is_empty() {
         let words = Line::styled(" no operation with a time of its own", look.dim());
         frame.render_widget(Paragraph::new(words).block(block), area);
         return;
     }
-    let sign = if look.ascii { "<=" } else { "≤" };
+    let all = rows.iter().map(|row| row.count).sum::<u64>().max(1) as f64;
     let columns = usize::from(inner.width).saturating_sub(20);
-    let line = |(end_us, count): &(f64, u64)| {
-        let share = *count as f64 / all as f64;
+    let line = |row: &LatencyAxisRow| {
+        let share = row.count as f64 / all;
         let share_words = match 100.0 * share {
-            share if *count > 0 && share < 0.05 => "<0.1".to_owned(),
+            share if row.count > 0 && share < 0.05 => "<0.1".to_owned(),
             share => percent(share),
         };
+        let sign = match (row.is_open, look.ascii) {
+            (true, _) => ">",
+            (false, true) => "<=",
+            (false, false) => "≤",
+        };
+        // The last row has no upper end; the slowest operation gives it one.
+        let slowest = point.max_us.filter(|_| row.is_open && row.count > 0);
         Line::from(vec![
             Span::raw(format!(
                 " {} {} % ",
-                pad_left(&format!("{sign} {}", end_words(*end_us)), 9 + usize::from(look.ascii)),
+                pad_left(&format!("{sign} {}", end_words(row.bound_us)), 9 + usize::from(look.ascii)),
                 pad_left(&share_words, 5)
             )),
             Span::styled(look.bar(share, columns), look.accent()),
+            Span::styled(
+                slowest.map_or_else(String::new, |us| format!(" max {}", time_coarse_us(us))),
+                look.dim(),
+            ),
         ])
     };
     frame.render_widget(Paragraph::new(rows.iter().map(line).collect::<Vec<_>>()).block(block), area);
-}
-
-/// Counts by latency band of records.
-fn bands_of(latency: &CoarseLatencies) -> Vec<(i16, u64)> {
-    latency.buckets().map(|(ns, count)| (band_of_us(ns as f64 / 1_000.0), count)).collect()
 }

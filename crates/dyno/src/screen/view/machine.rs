@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::style::{ScreenStyle, interval, pad_right};
+use crate::screen::figures::ShownFigures;
 use crate::screen::state::ScreenState;
 
 /// Share from which a processor or device is drawn as busy.
@@ -18,8 +19,9 @@ const BUSY_PCT: f64 = 90.0;
 type Metrics = BTreeMap<String, f64>;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let block = look.frame(&format!("machine · {}", interval(state)), area);
-    let Some(complete) = state.progress.complete.as_deref() else {
+    let figures = state.figures();
+    let block = look.frame(&format!("machine · {}", interval(figures.as_ref())), area);
+    let Some(ShownFigures { complete, .. }) = figures else {
         frame.render_widget(block, area);
         return;
     };

@@ -3,8 +3,10 @@
 //! | file | what it draws |
 //! | --- | --- |
 //! | `head` | the first two lines: command, phase, remaining time |
-//! | `throughput` | throughput and response times over several stretches, and their history |
+//! | `throughput` | throughput and response times over several stretches |
+//! | `history` | the course of throughput and p99 over the window |
 //! | `latency` | response times of the last complete interval in bands |
+//! | `classes` | the classes of operations with the most operations |
 //! | `waits` | what sessions waited for |
 //! | `machine` | processors, devices and the database's rates |
 //! | `audit` | errors, findings so far, and the previous run |
@@ -13,8 +15,10 @@
 //! | `help` | help on keys |
 
 mod audit;
+mod classes;
 mod head;
 mod help;
+mod history;
 mod latency;
 mod load;
 mod machine;
@@ -65,7 +69,9 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: &ScreenStyl
 fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &ScreenState, look: &ScreenStyle) {
     match panel {
         Panel::Throughput => throughput::draw(frame, area, state, look),
+        Panel::History => history::draw(frame, area, state, look),
         Panel::Latency => latency::draw(frame, area, state, look),
+        Panel::Classes => classes::draw(frame, area, state, look),
         Panel::Waits => waits::draw(frame, area, state, look),
         Panel::Machine => machine::draw(frame, area, state, look),
         Panel::Audit => audit::draw(frame, area, state, look),
@@ -75,52 +81,55 @@ fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &ScreenState, loo
 
 /// Two panels side by side, in three rows.
 fn narrow(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    // If there is room, the history is taller.
-    let more = area.height.saturating_sub(21) * 3 / 5;
-    let rows = Layout::vertical([Constraint::Length(8 + more), Constraint::Length(7), Constraint::Min(4)]);
+    // If there is room, the history and the waits are taller.
+    let more = area.height.saturating_sub(21);
+    let rows = Layout::vertical([
+        Constraint::Length(8 + more * 2 / 5),
+        Constraint::Length(7 + more * 3 / 10),
+        Constraint::Min(4),
+    ]);
     let rows = rows.split(area);
     let halves =
         |area| Layout::horizontal([Constraint::Percentage(55), Constraint::Percentage(45)]).split(area);
-    let (top, middle) = (halves(rows[0]), halves(rows[1]));
+    let (top, middle, bottom) = (halves(rows[0]), halves(rows[1]), halves(rows[2]));
     throughput::draw(frame, top[0], state, look);
     latency::draw(frame, top[1], state, look);
     waits::draw(frame, middle[0], state, look);
     machine::draw(frame, middle[1], state, look);
-    if state.is_several() {
-        let bottom = halves(rows[2]);
-        runs::draw(frame, bottom[0], state, look);
-        audit::draw(frame, bottom[1], state, look);
-    } else {
-        audit::draw(frame, rows[2], state, look);
+    match state.is_several() {
+        true => runs::draw(frame, bottom[0], state, look),
+        false => classes::draw(frame, bottom[0], state, look),
     }
+    audit::draw(frame, bottom[1], state, look);
 }
 
-/// Three panels side by side.
+/// Three panels side by side, in three rows; the history is in the middle.
 fn draw_wide(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let rows = Layout::vertical([Constraint::Percentage(38), Constraint::Min(0)]).split(area);
-    let thirds = Layout::horizontal([
-        Constraint::Percentage(40),
-        Constraint::Percentage(30),
-        Constraint::Percentage(30),
+    let share = |percent: u16| area.height * percent / 100;
+    let rows = Layout::vertical([
+        Constraint::Length(share(27).clamp(8, 12)),
+        Constraint::Min(4),
+        Constraint::Length(share(33).clamp(6, 24)),
     ]);
-    let (top, bottom) = (thirds.split(rows[0]), rows[1]);
-    throughput::draw(frame, top[0], state, look);
-    latency::draw(frame, top[1], state, look);
-    waits::draw(frame, top[2], state, look);
-    if state.is_several() {
-        let below = Layout::horizontal([
-            Constraint::Percentage(45),
-            Constraint::Percentage(25),
-            Constraint::Percentage(30),
-        ]);
-        let below = below.split(bottom);
-        runs::draw(frame, below[0], state, look);
-        machine::draw(frame, below[1], state, look);
-        audit::draw(frame, below[2], state, look);
-    } else {
-        let below =
-            Layout::horizontal([Constraint::Percentage(40), Constraint::Percentage(60)]).split(bottom);
-        machine::draw(frame, below[0], state, look);
-        audit::draw(frame, below[1], state, look);
+    let [top, middle, bottom] = rows.areas(area);
+    let thirds = |area, first, second| {
+        Layout::horizontal([
+            Constraint::Percentage(first),
+            Constraint::Percentage(second),
+            Constraint::Min(0),
+        ])
+        .areas::<3>(area)
+    };
+    let [left, center, right] = thirds(top, 38, 31);
+    throughput::draw(frame, left, state, look);
+    latency::draw(frame, center, state, look);
+    waits::draw(frame, right, state, look);
+    history::draw(frame, middle, state, look);
+    let [left, center, right] = thirds(bottom, 38, 31);
+    match state.is_several() {
+        true => runs::draw(frame, left, state, look),
+        false => classes::draw(frame, left, state, look),
     }
+    machine::draw(frame, center, state, look);
+    audit::draw(frame, right, state, look);
 }

@@ -8,7 +8,7 @@ use ratatui::symbols::border;
 use ratatui::text::Line;
 use ratatui::widgets::Block;
 
-use crate::screen::state::ScreenState;
+use crate::screen::figures::ShownFigures;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScreenStyle {
@@ -86,17 +86,17 @@ impl ScreenStyle {
     }
 }
 
-/// The interval of the figures: `interval 14–15 s`.
-pub(super) fn interval(state: &ScreenState) -> String {
-    match &state.progress.complete {
-        Some(complete) => {
-            let (from_s, length_s) = (complete.point.at_s, complete.point.seconds);
-            match length_s >= 1.0 && from_s < 600.0 {
-                true => format!("interval {:.0}–{:.0} s", from_s, from_s + length_s),
-                false => format!("interval to {}", exact_s(from_s + length_s)),
-            }
-        }
-        None => "no interval yet".to_owned(),
+/// The interval of the figures: `interval 14–15 s`, or `run 3, interval 59–60 s` of the run before.
+pub(super) fn interval(figures: Option<&ShownFigures<'_>>) -> String {
+    let Some(figures) = figures else { return "no interval yet".to_owned() };
+    let (from_s, length_s) = (figures.complete.point.at_s, figures.complete.point.seconds);
+    let interval = match length_s >= 1.0 && from_s < 600.0 {
+        true => format!("interval {:.0}–{:.0} s", from_s, from_s + length_s),
+        false => format!("interval to {}", exact_s(from_s + length_s)),
+    };
+    match figures.earlier_run {
+        Some(number) => format!("run {number}, {interval}"),
+        None => interval,
     }
 }
 

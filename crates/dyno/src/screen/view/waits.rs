@@ -1,7 +1,7 @@
-//! Panel of the five largest wait events since the window began.
+//! Panel of the largest wait events since the window began.
 
 use dyno_record::Waits;
-use dyno_report::number::{figure, percent};
+use dyno_report::number::{count, figure, percent};
 use dyno_report::text;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -11,21 +11,18 @@ use ratatui::widgets::Paragraph;
 use super::style::{ScreenStyle, pad_left, pad_right};
 use crate::screen::state::ScreenState;
 
-const SHOWN: usize = 5;
-
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
-    let complete = state.progress.complete.as_deref();
-    let title = match complete.map(|complete| &complete.waits) {
-        Some(Waits::Sampled { average_active_sessions, samples, .. }) => format!(
-            "waits since the window began · {} sessions active in {samples} samples",
-            figure(*average_active_sessions)
-        ),
-        _ => "waits since the window began".to_owned(),
+    let waits = state.figures().map(|shown| &shown.complete.waits);
+    let title = match waits {
+        Some(Waits::Sampled { average_active_sessions, samples, .. }) => {
+            format!("waits · {} active, {} samples", figure(*average_active_sessions), count(*samples))
+        }
+        _ => "waits".to_owned(),
     };
     let block = look.frame(&title, area);
     let inner = block.inner(area);
     let width = usize::from(inner.width);
-    let lines = match complete.map(|complete| &complete.waits) {
+    let lines = match waits {
         None => Vec::new(),
         Some(Waits::Absent { absent }) => {
             let why = text::wrap(&text::clean(absent), width.saturating_sub(2), usize::from(inner.height));
@@ -47,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
                     Span::styled(look.bar(wait.share_pct / 100.0, bar_width), style),
                 ])
             };
-            events.iter().take(SHOWN).map(line).collect()
+            events.iter().take(usize::from(inner.height)).map(line).collect()
         }
     };
     frame.render_widget(Paragraph::new(lines).block(block), area);
