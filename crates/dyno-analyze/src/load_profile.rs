@@ -6,7 +6,7 @@ use crate::points::figure;
 
 /// One line of a load profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoadLine {
+pub struct LoadProfileLine {
     /// The metric, for example `commits_per_s`.
     pub metric: &'static str,
     /// What it counts, for example `commits`.
@@ -15,12 +15,12 @@ pub struct LoadLine {
     pub is_bytes: bool,
 }
 
-const fn line(metric: &'static str, name: &'static str) -> LoadLine {
-    LoadLine { metric, name, is_bytes: false }
+const fn line(metric: &'static str, name: &'static str) -> LoadProfileLine {
+    LoadProfileLine { metric, name, is_bytes: false }
 }
 
 /// The lines in their order; time of the database precedes them.
-pub static LOAD_LINES: [LoadLine; 16] = [
+pub static LOAD_LINES: [LoadProfileLine; 16] = [
     line("ops_per_s", "operations"),
     line("rows_per_s", "rows"),
     line("logical_reads_per_s", "logical reads (blocks)"),
@@ -28,7 +28,7 @@ pub static LOAD_LINES: [LoadLine; 16] = [
     line("physical_read_requests_per_s", "read requests"),
     line("physical_writes_per_s", "physical writes (blocks)"),
     line("physical_write_requests_per_s", "write requests"),
-    LoadLine { metric: "redo_bytes_per_s", name: "redo", is_bytes: true },
+    LoadProfileLine { metric: "redo_bytes_per_s", name: "redo", is_bytes: true },
     line("redo_writes_per_s", "redo writes"),
     line("redo_syncs_per_s", "redo syncs"),
     line("commits_per_s", "commits"),
@@ -39,7 +39,7 @@ pub static LOAD_LINES: [LoadLine; 16] = [
     line("scans_per_s", "scans"),
 ];
 
-impl LoadLine {
+impl LoadProfileLine {
     /// Its value in a run, per second; absent where the run lacks it.
     pub fn per_s(&self, record: &RunRecord) -> Option<f64> {
         // One metric has two names.

@@ -25,7 +25,7 @@ pub struct StatementSnapshot {
 /// One statement in a snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CumulativeStatement {
-    /// A mark that changes when the server counts this statement anew; empty where it has none.
+    /// A mark that changes when the server starts its counts of this statement from 0; empty where it has none.
     pub since: String,
     /// The counts since then.
     pub counts: StatementCounts,

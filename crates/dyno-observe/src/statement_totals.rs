@@ -175,7 +175,8 @@ impl StatementTotals {
     }
 }
 
-/// What a statement's counts rose by since `earlier`, and whether it may be more: the server counted it anew.
+/// What a statement's counts rose by since `earlier`, and whether it may be more, because the server
+/// counted it from 0 again.
 fn rise(
     now: &CumulativeStatement,
     earlier: Option<&CumulativeStatement>,
@@ -253,13 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn statement_counted_anew_is_a_lower_limit() {
-        let first = snapshot("e", 0, &[("fell", "", 10, 1.0), ("anew", "t1", 10, 1.0), ("gone", "", 1, 1.0)]);
+    fn statement_counted_from_zero_is_a_lower_limit() {
+        let first =
+            snapshot("e", 0, &[("fell", "", 10, 1.0), ("restarted", "t1", 10, 1.0), ("gone", "", 1, 1.0)]);
         let mut totals = StatementTotals::begin(first, 0);
-        let next = [("fell", "", 4, 0.5), ("anew", "t2", 20, 3.0), ("entered", "", 2, 0.1)];
+        let next = [("fell", "", 4, 0.5), ("restarted", "t2", 20, 3.0), ("entered", "", 2, 0.1)];
         totals.add(snapshot("e", 7, &next), 1_000_000_000);
         let result = counted(&totals, &[]);
-        assert_eq!(listed(&result), [("anew", 20, true), ("fell", 4, true), ("entered", 2, true)]);
+        assert_eq!(listed(&result), [("restarted", 20, true), ("fell", 4, true), ("entered", 2, true)]);
         assert!(result.notes[0].contains("discarded rare statements 7 times"), "{:?}", result.notes);
     }
 

@@ -57,7 +57,7 @@ pub struct StatementUse {
     /// The user who ran it; absent where not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Whether the server began to count it anew in between: the counts are then a lower limit.
+    /// Whether the server counted it from 0 again in between: the counts are then a lower limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// What its executions did.
@@ -144,7 +144,7 @@ impl StatementCounts {
         Self { calls: self.calls.saturating_add(other.calls), time_s: self.time_s + other.time_s, ..optional }
     }
 
-    /// What the counts rose by since `earlier`; `None` if one fell, which shows that the server counted anew.
+    /// What the counts rose by since `earlier`; `None` if one fell, which shows that the server counted from 0 again.
     pub fn since(self, earlier: Self) -> Option<Self> {
         let has_fallen = std::cell::Cell::new(false);
         let rise_s = |now: f64, then: f64| {

@@ -95,7 +95,7 @@ fn capacity_share_refers_to_knee_and_maximum_at_peak_minute() {
     assert_eq!(row.used.peak_at, "2026-11-23T09:02:00Z");
     assert_eq!(row.ceiling.at, "reads, 16 sessions");
     let begins = "block reads first: 50.0 % of the knee (4,000 blocks/s) at the peak, the minute from 2026-11-23 09:02:00";
-    let short = "; use covers too little time for a trend: 10 min on 1 day, at least 7 are needed";
+    let short = "; use covers too little time for a trend: 10 min 00 s on 1 day, at least 7 are needed";
     assert_eq!(capacity.line, format!("{begins}{short}"));
     assert_eq!((row.growth, row.growth.words().as_str()), (Growth::TooFew { days: 1 }, "unknown"));
 }

@@ -115,18 +115,18 @@ impl ComparisonEvidence {
     }
 }
 
-fn too_few_runs(of: &ComparisonEvidence) -> Option<FoundStep> {
-    if !of.pairs.is_open || of.pairs.can_be_significant() {
+fn too_few_runs(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    if !evidence.pairs.is_open || evidence.pairs.can_be_significant() {
         return None;
     }
-    let (a, b) = of.pairs.runs;
-    let fewest = of.pairs.fewest_pairs;
-    if of.points > 1 {
+    let (a, b) = evidence.pairs.runs;
+    let fewest = evidence.pairs.fewest_pairs;
+    if evidence.points > 1 {
         let one = a.max(b) == 1;
         return one.then(|| ("each point has one run of each side; repeat both sweeps".to_owned(), None));
     }
-    let least = fixed(of.pairs.least_p, 2);
-    let command = of.ab_command(PAIRS.max(fewest));
+    let least = fixed(evidence.pairs.least_p, 2);
+    let command = evidence.ab_command(PAIRS.max(fewest));
     let remedy = match command {
         Some(_) => "an A/B test decides".to_owned(),
         None => format!("measure {fewest} or more of each side"),
@@ -134,18 +134,18 @@ fn too_few_runs(of: &ComparisonEvidence) -> Option<FoundStep> {
     Some((format!("{a} + {b} runs cannot be significant (least p = {least}); {remedy}"), command))
 }
 
-fn more_runs(of: &ComparisonEvidence) -> Option<FoundStep> {
-    let needed = of.pairs.needed().filter(|needed| *needed <= RUNS_MAX)? as usize;
-    let more = needed.saturating_sub(of.runs());
-    let at = if of.points > 1 { " at each point" } else { "" };
+fn more_runs(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    let needed = evidence.pairs.needed().filter(|needed| *needed <= RUNS_MAX)? as usize;
+    let more = needed.saturating_sub(evidence.runs());
+    let at = if evidence.points > 1 { " at each point" } else { "" };
     let runs = if more == 1 { "run" } else { "runs" };
     let sentence = format!("about {more} more {runs} of each side{at} would decide ({needed} in total)");
-    Some((sentence, of.ab_command(needed)))
+    Some((sentence, evidence.ab_command(needed)))
 }
 
-fn too_many_runs(of: &ComparisonEvidence) -> Option<FoundStep> {
-    of.pairs.needed().filter(|needed| *needed > RUNS_MAX)?;
-    let (low, high) = of.pairs.interval_pct?;
+fn too_many_runs(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    evidence.pairs.needed().filter(|needed| *needed > RUNS_MAX)?;
+    let (low, high) = evidence.pairs.interval_pct?;
     let sentence = format!(
         "over {} runs of each side would be needed to decide; the difference is at most {} %",
         fixed(RUNS_MAX, 0),
@@ -154,24 +154,24 @@ fn too_many_runs(of: &ComparisonEvidence) -> Option<FoundStep> {
     Some((sentence, None))
 }
 
-fn unequal_background(of: &ComparisonEvidence) -> Option<FoundStep> {
-    of.pairs.is_confounded.then(|| {
+fn unequal_background(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    evidence.pairs.is_confounded.then(|| {
         let sentence = "keep other load off the host and the server, and repeat the runs of both sides";
-        (sentence.to_owned(), of.ab_command(PAIRS.max(of.runs())))
+        (sentence.to_owned(), evidence.ab_command(PAIRS.max(evidence.runs())))
     })
 }
 
-fn one_difference(of: &ComparisonEvidence) -> Option<FoundStep> {
-    let decided = of.is_apart && !of.pairs.is_open && !of.pairs.is_confounded;
-    let [name] = *of.names().as_slice() else { return None };
-    let command = of.ab_command(PAIRS).filter(|_| decided)?;
+fn one_difference(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    let decided = evidence.is_apart && !evidence.pairs.is_open && !evidence.pairs.is_confounded;
+    let [name] = *evidence.names().as_slice() else { return None };
+    let command = evidence.ab_command(PAIRS).filter(|_| decided)?;
     let sentence = format!("only `{name}` differs; interleaved runs show whether it causes the difference");
     Some((sentence, Some(command)))
 }
 
-fn several_differences(of: &ComparisonEvidence) -> Option<FoundStep> {
-    let names = of.names();
-    (of.is_apart && names.len() > 1).then(|| {
+fn several_differences(evidence: &ComparisonEvidence) -> Option<FoundStep> {
+    let names = evidence.names();
+    (evidence.is_apart && names.len() > 1).then(|| {
         let named = names[..names.len().min(NAMED_MAX)].iter().map(|name| format!("`{name}`"));
         let more = match names.len().saturating_sub(NAMED_MAX) {
             0 => String::new(),
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    fn only(of: &ComparisonEvidence) -> (String, String) {
-        let steps = after_comparison(of);
+    fn only(evidence: &ComparisonEvidence) -> (String, String) {
+        let steps = after_comparison(evidence);
         let [step] = steps.as_slice() else { panic!("{steps:#?}") };
         (step.rule.clone(), step.command.clone().unwrap_or_default())
     }
@@ -231,33 +231,38 @@ mod tests {
 
     #[test]
     fn undecided_comparison_names_the_runs_that_would_decide() {
-        let mut of = evidence();
-        (of.settings, of.plan_keys) = (Vec::new(), vec![setting("workload.work_unit", "64", "128")]);
-        (of.pairs.is_open, of.pairs.runs) = (true, (1, 1));
+        let mut evidence = evidence();
+        (evidence.settings, evidence.plan_keys) =
+            (Vec::new(), vec![setting("workload.work_unit", "64", "128")]);
+        (evidence.pairs.is_open, evidence.pairs.runs) = (true, (1, 1));
         let command =
             "dyno ab --a workload.work_unit=64 --b workload.work_unit=128 --pairs 5 --target pg://db1/x";
-        assert_eq!(only(&of), ("too_few_runs".into(), command.into()));
-        of.pairs.runs = (5, 5);
-        (of.pairs.difference_pct, of.pairs.interval_pct) = (Some(10.0), Some((-5.0, 25.0)));
-        assert_eq!(only(&of), ("more_runs".into(), command.replace("pairs 5", "pairs 12")));
-        of.pairs.difference_pct = Some(2.1);
-        assert_eq!(only(&of).0, "too_many_runs");
-        of.points = 3;
-        of.pairs.runs = (1, 1);
-        assert_eq!(only(&of), ("too_few_runs".into(), String::new()), "no command repeats three points");
+        assert_eq!(only(&evidence), ("too_few_runs".into(), command.into()));
+        evidence.pairs.runs = (5, 5);
+        (evidence.pairs.difference_pct, evidence.pairs.interval_pct) = (Some(10.0), Some((-5.0, 25.0)));
+        assert_eq!(only(&evidence), ("more_runs".into(), command.replace("pairs 5", "pairs 12")));
+        evidence.pairs.difference_pct = Some(2.1);
+        assert_eq!(only(&evidence).0, "too_many_runs");
+        evidence.points = 3;
+        evidence.pairs.runs = (1, 1);
+        assert_eq!(
+            only(&evidence),
+            ("too_few_runs".into(), String::new()),
+            "no command repeats three points"
+        );
     }
 
     #[test]
     fn several_differences_are_named_without_a_command() {
-        let mut of = evidence();
-        of.others = ["version", "kernel", "CPU"].map(String::from).into();
-        let steps = after_comparison(&of);
+        let mut evidence = evidence();
+        evidence.others = ["version", "kernel", "CPU"].map(String::from).into();
+        let steps = after_comparison(&evidence);
         assert_eq!(
             steps[0].sentence,
             "`synchronous_commit`, `version`, `kernel` and 1 more differ; change one at a time to find the cause"
         );
         assert_eq!((steps.len(), &steps[0].command), (1, &None));
-        of.pairs.is_confounded = true;
-        assert_eq!(after_comparison(&of)[0].rule, "unequal_background");
+        evidence.pairs.is_confounded = true;
+        assert_eq!(after_comparison(&evidence)[0].rule, "unequal_background");
     }
 }

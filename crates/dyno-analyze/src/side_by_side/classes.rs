@@ -3,7 +3,7 @@
 use dyno_record::class::ALL;
 use dyno_record::{Latency, OpStats, RunRecord, SeriesPoint, Unit};
 
-use super::spec::{RowSpec, Sides};
+use super::spec::{ComparedSides, RowSpec};
 use crate::points::Better;
 
 type LatencyFigure = (&'static str, fn(&Latency) -> Option<f64>);
@@ -28,7 +28,7 @@ const EVENTS: [(&str, EventCount); 3] = [
     ("rolled back/s", |ops| ops.rolled_back),
 ];
 
-pub(super) fn specs(sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
+pub(super) fn specs(sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in sides.records().flat_map(|record| record.by_class()) {
         if names.iter().all(|known| known != name) {
@@ -38,7 +38,7 @@ pub(super) fn specs(sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
     names.iter().flat_map(|name| of_class(sides, name)).collect()
 }
 
-fn of_class(sides: &Sides<'_>, class: &str) -> Vec<RowSpec<'static>> {
+fn of_class(sides: &ComparedSides<'_>, class: &str) -> Vec<RowSpec<'static>> {
     let any =
         |is: &dyn Fn(&OpStats) -> bool| sides.records().filter_map(|record| record.ops.get(class)).any(is);
     let is_all = class == ALL;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use dyno_record::{AttributionScope, RunRecord, Unit};
 
-use super::spec::{RowSpec, Sides};
+use super::spec::{ComparedSides, RowSpec};
 use crate::timed_events::event_prefix;
 
 /// Longest name of a counter, in characters.
 const NAME_MAX: usize = 120;
 
-pub(super) fn specs(sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
+pub(super) fn specs(sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
     let is_event =
         |record: &RunRecord, name: &str| event_prefix(record).is_some_and(|prefix| name.starts_with(prefix));
     let names: BTreeSet<String> = sides
@@ -33,7 +33,7 @@ pub(super) fn specs(sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
 
 /// A marked metric of the whole database or server, if there is one: these counters then include the
 /// same background activity.
-fn wide_metric(sides: &Sides<'_>) -> String {
+fn wide_metric(sides: &ComparedSides<'_>) -> String {
     let is_wide = |scope| matches!(scope, AttributionScope::Database | AttributionScope::Server);
     let mut marked = sides.records().flat_map(|record| &record.whose);
     let marked = marked.find(|(_, whose)| whose.marked && is_wide(whose.scope));

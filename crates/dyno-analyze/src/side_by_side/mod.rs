@@ -24,7 +24,7 @@ use crate::differences::equal;
 use crate::points::{Better, Measure, figure};
 pub use next::next_steps;
 pub use row::{ComparedRow, ComparedTable, RowUnit, SideBySide, TableGroup, WINDOWS_SIGNIFICANCE, WorkUnit};
-use spec::{RowSpec, Sides};
+use spec::{ComparedSides, RowSpec};
 use time::TimeSource;
 
 /// Puts the sides of `comparison` next to each other; `a` and `b` are the sides that it compares.
@@ -37,7 +37,7 @@ pub fn side_by_side(
     let records: Vec<&RunRecord> = points.iter().flat_map(|(a, b)| a.iter().chain(b)).copied().collect();
     let units = [WorkUnit::Operation, WorkUnit::Transaction];
     let is_counted = |unit: &WorkUnit| records.iter().all(|record| unit.rate(record).is_some());
-    let sides = Sides {
+    let sides = ComparedSides {
         points,
         margin_pct: comparison.margin_pct,
         is_confounded: !comparison.background.is_empty(),

@@ -106,7 +106,7 @@ impl WorkUnit {
 pub(super) type PointRuns<'r> = (Vec<&'r RunRecord>, Vec<&'r RunRecord>);
 
 /// The two sides of all rows.
-pub(super) struct Sides<'r> {
+pub(super) struct ComparedSides<'r> {
     pub(super) points: Vec<PointRuns<'r>>,
     pub(super) margin_pct: f64,
     /// Whether background activity differs between the sides.
@@ -114,7 +114,7 @@ pub(super) struct Sides<'r> {
     pub(super) per: Option<WorkUnit>,
 }
 
-impl<'r> Sides<'r> {
+impl<'r> ComparedSides<'r> {
     pub(super) fn records(&self) -> impl Iterator<Item = &'r RunRecord> + '_ {
         self.points.iter().flat_map(|(a, b)| a.iter().chain(b)).copied()
     }

@@ -6,7 +6,7 @@ use dyno_record::{RunRecord, SAMPLED_ACTIVE, SeriesPoint, Unit, WAITING, Waits};
 
 use super::load::US_PER_S;
 use super::row::RowUnit;
-use super::spec::{RowSpec, Sides};
+use super::spec::{ComparedSides, RowSpec};
 use crate::timed_events::{CPU, timed_events};
 
 /// Events that are compared: the largest of either side.
@@ -26,7 +26,7 @@ pub(super) enum TimeSource {
 
 impl TimeSource {
     /// The source that all runs have.
-    pub(super) fn of(sides: &Sides<'_>) -> Option<Self> {
+    pub(super) fn of(sides: &ComparedSides<'_>) -> Option<Self> {
         [Self::Timed, Self::Sampled]
             .into_iter()
             .find(|source| sides.records().all(|record| source.events(record).is_some()))
@@ -84,7 +84,7 @@ impl TimeSource {
         }
     }
 
-    pub(super) fn by_class(self, sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
+    pub(super) fn by_class(self, sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
         let mut classes: Vec<String> = Vec::new();
         for (class, _) in self.largest(sides) {
             if !classes.contains(&class) {
@@ -96,7 +96,7 @@ impl TimeSource {
         std::iter::once(all).chain(classes.into_iter().map(class)).collect()
     }
 
-    pub(super) fn by_event(self, sides: &Sides<'_>) -> Vec<RowSpec<'static>> {
+    pub(super) fn by_event(self, sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
         let row = |name: EventName| {
             let shown = match name.0.is_empty() || name.0 == name.1 {
                 true => name.1.clone(),
@@ -108,7 +108,7 @@ impl TimeSource {
     }
 
     /// All events, by the largest number of sessions that any run has in them.
-    fn largest(self, sides: &Sides<'_>) -> Vec<EventName> {
+    fn largest(self, sides: &ComparedSides<'_>) -> Vec<EventName> {
         let mut all: BTreeMap<EventName, f64> = BTreeMap::new();
         for (name, sessions) in sides.records().filter_map(|record| self.events(record)).flatten() {
             let most = all.entry(name).or_default();

@@ -34,6 +34,8 @@ const FEW_SHARE: f64 = 0.9;
 const FREQUENT: f64 = 5.0;
 /// The smallest share of the rows at which frequent values are drawn apart.
 const SKEW_SHARE: f64 = 0.1;
+/// The largest number of new values of a unique column.
+const NEW_MAX: i64 = 1_000_000_000;
 /// The largest number of values that `nth` of an expression takes.
 const NTH_MAX: usize = 15;
 
@@ -200,15 +202,16 @@ fn of_pattern(column: &ColumnStatistics) -> Option<Body> {
 fn of_unique(column: &ColumnStatistics) -> Option<Body> {
     match column.kind {
         ColumnKind::Integer => {
-            let high = column.range.as_ref().map_or(Some(0), |(_, high)| high.parse().ok())?;
+            let high: i64 = column.range.as_ref().map_or(Some(0), |(_, high)| high.parse().ok())?;
             let type_name = column.type_name.to_ascii_lowercase();
             let greatest = match type_name.as_str() {
-                name if name.starts_with("big") => i64::MAX / 2,
+                name if name.starts_with("big") => i64::MAX,
                 name if name.starts_with("small") => i64::from(i16::MAX),
                 name if name.starts_with("int") => i64::from(i32::MAX),
                 _ => return None,
             };
-            let first = high + 1;
+            // A session can have 2^30 numbers of its own.
+            let (first, greatest) = (high.checked_add(1)?, greatest.min(high.saturating_add(NEW_MAX)));
             (first < greatest)
                 .then(|| (format!("sequence = [{first}, {greatest}], apart = true"), Some(REPEATED)))
         }
@@ -238,4 +241,81 @@ fn of_upper_bound(column: &ColumnStatistics, context: GeneratorContext<'_>) -> O
     let doubt = width.is_none().then_some(GUESSED_RANGE);
     let width = width.unwrap_or(span / 100.0).round().max(0.0);
     Some((format!("expr = \"{low_name} + {width}\""), doubt))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kind: ColumnKind, range: Option<(&str, &str)>) -> ColumnStatistics {
+        let range = range.map(|(low, high)| (low.to_owned(), high.to_owned()));
+        ColumnStatistics { range, rows: Some(1_000), ..ColumnStatistics::new(kind, "bigint", false) }
+    }
+
+    fn common(values: &[(&str, f64)]) -> Vec<(String, f64)> {
+        values.iter().map(|(value, share)| ((*value).to_owned(), *share)).collect()
+    }
+
+    fn toml(column: &ColumnStatistics, usage: ParameterUsage) -> String {
+        let context = GeneratorContext { usage, rows_per_call: Some(10.0), low: None };
+        of_column(column, context).map_or_else(|| "none".to_owned(), |generator| generator.toml)
+    }
+
+    #[test]
+    fn few_values_are_drawn_in_proportion_to_their_rows() {
+        let mut status = column(ColumnKind::Text, None);
+        (status.distinct, status.common) = (Some(2), common(&[("do\"ne", 0.75), ("open", 0.25)]));
+        let drawn = "{ choice = [\"do\\\"ne\", \"open\"], weights = [750, 250], literal = true }";
+        assert_eq!(toml(&status, ParameterUsage::Value), drawn);
+        // Values that do not cover the column are no choice.
+        status.common.pop();
+        status.lengths = Some((4, 5));
+        assert_eq!(toml(&status, ParameterUsage::Value), "{ text = [4, 5] }");
+    }
+
+    #[test]
+    fn frequent_numbers_are_drawn_apart() {
+        let mut customer = column(ColumnKind::Integer, Some(("1", "600")));
+        assert_eq!(toml(&customer, ParameterUsage::Value), "{ uniform = [1, 600] }");
+        (customer.distinct, customer.common) = (Some(600), common(&[("7", 0.3), ("8", 0.002)]));
+        let drawn = "{ expr = \"if(random(1, 1000) <= 300, nth(random(1, 1), 7), random(1, 600))\" }";
+        assert_eq!(toml(&customer, ParameterUsage::Value), drawn);
+    }
+
+    #[test]
+    fn range_is_as_wide_as_rows_of_an_execution_need() {
+        let id = column(ColumnKind::Integer, Some(("1", "2001")));
+        let upper = |rows_per_call| {
+            let context = GeneratorContext { usage: ParameterUsage::High, rows_per_call, low: Some("id") };
+            of_column(&id, context).unwrap()
+        };
+        assert_eq!(upper(Some(10.0)).toml, "{ expr = \"id + 20\" }");
+        assert_eq!((upper(Some(10.0)).doubt, upper(Some(1.0)).doubt), (None, Some(GUESSED_RANGE)));
+    }
+
+    #[test]
+    fn stored_values_of_unique_columns_are_new() {
+        let mut id = column(ColumnKind::Integer, Some(("1", "600")));
+        id.is_unique = true;
+        assert!(toml(&id, ParameterUsage::Stored).starts_with("{ sequence = [601, "));
+        id.type_name = "smallint".to_owned();
+        id.range = Some(("1".to_owned(), i16::MAX.to_string()));
+        assert_eq!(toml(&id, ParameterUsage::Stored), "none", "no number is left");
+        let mut note = column(ColumnKind::Text, None);
+        (note.lengths, note.null_share) = (Some((3, 9)), 0.25);
+        assert_eq!(toml(&note, ParameterUsage::Stored), "{ text = [3, 9], null_pct = 25 }");
+    }
+
+    #[test]
+    fn limits_and_unknown_kinds_follow_the_evidence() {
+        let limit = |rows_per_call| {
+            let context = GeneratorContext { usage: ParameterUsage::Limit, rows_per_call, low: None };
+            of_limit(context).map(|known| known.toml)
+        };
+        assert_eq!((limit(Some(2.5)).as_deref(), limit(None).as_deref()), (Some("3"), Some("10")));
+        assert_eq!(toml(&column(ColumnKind::Other, None), ParameterUsage::Value), "none");
+        assert_eq!(toml(&column(ColumnKind::Date, None), ParameterUsage::Low), "none", "no range is known");
+        let total = column(ColumnKind::Decimal, Some(("1.5", "99999999999999999999")));
+        assert_eq!(toml(&total, ParameterUsage::Value), "none", "more digits than a real has");
+    }
 }

@@ -95,3 +95,36 @@ pub(super) fn tables(words: &[StatementWord]) -> Vec<TableReference> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::executed_statements::PlaceholderStyle;
+
+    use super::super::text::read;
+
+    /// The tables of a statement, each as `schema.table alias`.
+    fn tables(text: &str) -> Vec<String> {
+        let words = read(text, PlaceholderStyle::Dollar).unwrap().words;
+        let shown = |reference: super::TableReference| {
+            let schema = reference.schema.map(|schema| format!("{schema}.")).unwrap_or_default();
+            let alias = reference.alias.map(|alias| format!(" {alias}")).unwrap_or_default();
+            format!("{schema}{}{alias}", reference.table)
+        };
+        super::tables(&words).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn tables_are_found_with_schema_and_alias() {
+        for (text, expected) in [
+            ("SELECT a FROM shop.\"Orders\" WHERE b = $1", vec!["shop.orders"]),
+            ("SELECT 1 FROM a x, b AS y, c WHERE x.i = y.i", vec!["a x", "b y", "c"]),
+            ("SELECT 1 FROM a JOIN b ON a.i = b.i LEFT JOIN c z USING (i)", vec!["a", "b", "c z"]),
+            ("SELECT 1 FROM (SELECT i FROM t LIMIT $1) s", vec!["t"]),
+            ("INSERT INTO t (a, b) SELECT a, b FROM u", vec!["t", "u"]),
+            ("UPDATE ONLY t AS x SET a = $1", vec!["t x"]),
+            ("DELETE FROM t USING u WHERE t.i = $1", vec!["t"]),
+        ] {
+            assert_eq!(tables(text), expected, "{text}");
+        }
+    }
+}

@@ -168,6 +168,11 @@ fn parameters_are_named_after_compared_columns() {
         ["x", "-", "-"]
     );
     assert_eq!(names(PlaceholderStyle::Dollar, "SELECT a FROM t WHERE b = $1 OR c = $1"), ["b"]);
+    assert_eq!(
+        names(PlaceholderStyle::Dollar, "INSERT INTO t (x, y) VALUES ($1, $2), ($3, f($4))"),
+        ["x", "y", "x", "-"]
+    );
+    assert_eq!(names(PlaceholderStyle::Dollar, "SELECT a FROM t x WHERE x.b = ANY($1)"), ["b"]);
 }
 
 #[test]

@@ -208,7 +208,7 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     }
     if counted.statements.iter().any(|one| one.at_least) {
         notes.push(
-            "≥: the server began to count this statement anew; earlier executions are missing".to_owned(),
+            "≥: the server counted this statement from 0 again; earlier executions are missing".to_owned(),
         );
     }
     notes.extend(counted.notes.iter().cloned());
@@ -274,11 +274,11 @@ mod tests {
         );
         assert!(table.contains("7 more statements") && table.contains("Dyno's own monitoring"), "{table}");
         assert!(table.contains("≥ 10") && !table.contains('\u{1b}'), "{table}");
-        assert!(table.contains("30 % of the time, are not the workload's"), "{table}");
+        assert!(table.contains("30.0 % of the time, are not the workload's"), "{table}");
         assert!(
             conclusion(&record)
                 .unwrap()
-                .starts_with("60 % of the statements' time was in select: 100 calls/s with 6")
+                .starts_with("60.0 % of the statements' time was in select: 100 calls/s with 6")
         );
     }
 

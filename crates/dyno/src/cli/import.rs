@@ -79,13 +79,14 @@ pub(crate) enum ImportCommand {
     #[command(after_long_help = "The statements come from pg_stat_statements (PostgreSQL), the digests of \
         performance_schema (MySQL, MariaDB), V$SQLSTATS (Oracle; no management pack), or the top SQL of an \
         AWR report. Each becomes a transaction with its share of the executions. The statements contain no \
-        values: the draft has a `todo` for each, `dyno workload check` lists the remaining ones, and you \
-        define how each is drawn. Statements that a workload cannot contain are counted, with the reason.\n\
-        Texts may contain secrets: they are shown and written only with --sql-text. Nothing is executed on \
-        the target.\n\n\
+        values: the draft draws them by the database's statistics and up to 1,000 rows of each column. It has \
+        a `todo` where these tell nothing, and `dyno workload check` lists them. Statements that a workload \
+        cannot contain are counted, with the reason.\n\
+        Texts may contain secrets: they are shown and written only with --sql-text, with values of columns \
+        that have few. No statement is executed.\n\n\
         Examples:\n  \
         dyno import statements --target postgres://dyno@db1/shop\n  \
-        dyno import statements --target postgres://dyno@db1/shop --sql-text --into shop\n  \
+        dyno import statements --target postgres://dyno@db1/shop --sql-text --into shop --writes\n  \
         dyno import statements --target mysql://dyno@db1/shop --sql-text --into shop --top 10 --order calls\n  \
         dyno import statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  \
         dyno workload check shop")]
