@@ -282,8 +282,7 @@ dyno show last --json   # `answers.next`: rule, sentence, command
 
 - A rule without its evidence gives no step. Some results therefore have none.
 - Rules ask for settings and counters by their name, so they apply wherever a server has these.
-- A command uses the plan of the current folder. Add the options with which you measured
-  (`--target`, `--set`).
+- A command repeats the plan, target, settings and repository that you gave, except commands of hooks.
 - The first step of each family comes before the second of any.
 
 <!-- Written by `make bless` from crates/dyno-analyze/src/next. -->
