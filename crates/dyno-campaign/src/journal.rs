@@ -112,8 +112,6 @@ fn read<E: JournalEvent>(bytes: &[u8]) -> Result<Vec<JournalEntry<E>>, usize> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,9 +12,6 @@ use crate::number::fixed;
 use crate::points::{Measure, phrase};
 use crate::varied::RepeatVariation;
 
-/// What the name of a server setting begins with among the settings of a side.
-pub const SERVER_PREFIX: &str = "server.";
-
 /// One side of the A/B test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AbSide {

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::next::{NextStep, next_lines};
 pub use ab::{AbResult, AbSide};
+pub use pairs::SERVER_PREFIX;
 pub use search::{SearchResult, SearchTrial};
 pub use sequential::{SequentialLook, SequentialResult, SequentialStop};
 pub use soak::SoakResult;

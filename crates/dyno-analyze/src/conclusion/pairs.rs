@@ -1,10 +1,10 @@
 //! The next step after an A/B test, from its figures.
 
 use super::AbResult;
-use super::ab::SERVER_PREFIX;
-use crate::compare::rank::{fewest_pairs, least_p};
-use crate::compare::{ComparisonVerdict, MARGIN_PCT, SIGNIFICANCE};
 use crate::next::{NextStep, PairsEvidence, after_pairs};
+
+/// What the name of a server setting begins with among the settings of a side.
+pub const SERVER_PREFIX: &str = "server.";
 
 /// The steps after the test.
 pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
@@ -15,18 +15,7 @@ pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
     after_pairs(&PairsEvidence {
         sides: settings(&test.a.name).zip(settings(&test.b.name)),
         server_settings: test.server_settings.clone(),
-        runs: comparison.runs,
-        least_p: least_p(comparison.runs.0, comparison.runs.1),
-        fewest_pairs: fewest_pairs(SIGNIFICANCE),
-        margin_pct: comparison.margin_pct,
-        is_usual_margin: (comparison.margin_pct - MARGIN_PCT).abs() < f64::EPSILON,
-        difference_pct: leading.difference_pct,
-        interval_pct: leading.interval_pct,
-        is_open: matches!(leading.verdict, ComparisonVerdict::Unsure | ComparisonVerdict::OneRunEach),
-        is_confounded: matches!(
-            leading.verdict,
-            ComparisonVerdict::Confounded | ComparisonVerdict::OthersHadPart
-        ),
+        ..PairsEvidence::of(comparison, leading, comparison.runs)
     })
 }
 

@@ -1,6 +1,8 @@
 //! Steps after an A/B test: how many pairs would decide, and whether they can.
 
 use super::{FoundStep, NextRule, NextStep, chosen};
+use crate::compare::rank::{fewest_pairs, least_p};
+use crate::compare::{ComparisonVerdict, MARGIN_PCT, OverallComparison, RunComparison, SIGNIFICANCE};
 use crate::number::{fixed, percent};
 
 /// More pairs than this are no advice.
@@ -33,6 +35,29 @@ pub(crate) struct PairsEvidence {
     pub(crate) is_open: bool,
     /// Whether background activity takes the verdict away.
     pub(crate) is_confounded: bool,
+}
+
+impl PairsEvidence {
+    /// What `comparison` says of its `leading` measure with so many `runs` of each side. It does not know how the
+    /// sides were set.
+    pub(crate) fn of(comparison: &RunComparison, leading: &OverallComparison, runs: (usize, usize)) -> Self {
+        Self {
+            sides: None,
+            server_settings: Vec::new(),
+            runs,
+            least_p: least_p(runs.0, runs.1),
+            fewest_pairs: fewest_pairs(SIGNIFICANCE),
+            margin_pct: comparison.margin_pct,
+            is_usual_margin: (comparison.margin_pct - MARGIN_PCT).abs() < f64::EPSILON,
+            difference_pct: leading.difference_pct,
+            interval_pct: leading.interval_pct,
+            is_open: matches!(leading.verdict, ComparisonVerdict::Unsure | ComparisonVerdict::OneRunEach),
+            is_confounded: matches!(
+                leading.verdict,
+                ComparisonVerdict::Confounded | ComparisonVerdict::OthersHadPart
+            ),
+        }
+    }
 }
 
 type PairsRule = NextRule<fn(&PairsEvidence) -> Option<FoundStep>>;

@@ -3,10 +3,7 @@
 use dyno_plan::keys::{self, Fallback, PlanKey};
 use dyno_record::{RecordKind, RunRecord, SweepKind};
 
-use crate::compare::rank::{fewest_pairs, least_p};
-use crate::compare::{
-    ComparisonSide, ComparisonVerdict, MARGIN_PCT, RunComparison, SIGNIFICANCE, common_points,
-};
+use crate::compare::{ComparisonSide, RunComparison, common_points};
 use crate::differences::{Area, ConfigDifference, has_effect};
 use crate::next::{ComparisonEvidence, DifferingSetting, NextStep, PairsEvidence, after_comparison, quoted};
 
@@ -61,22 +58,7 @@ pub fn next_steps(
     others.extend(in_areas(&rest).into_iter().map(|of| of.name.clone()));
     let first = points.first().and_then(|(a, _)| a.first());
     after_comparison(&ComparisonEvidence {
-        pairs: PairsEvidence {
-            sides: None,
-            server_settings: Vec::new(),
-            runs,
-            least_p: least_p(runs.0, runs.1),
-            fewest_pairs: fewest_pairs(SIGNIFICANCE),
-            margin_pct: comparison.margin_pct,
-            is_usual_margin: (comparison.margin_pct - MARGIN_PCT).abs() < f64::EPSILON,
-            difference_pct: leading.difference_pct,
-            interval_pct: leading.interval_pct,
-            is_open: matches!(leading.verdict, ComparisonVerdict::Unsure | ComparisonVerdict::OneRunEach),
-            is_confounded: matches!(
-                leading.verdict,
-                ComparisonVerdict::Confounded | ComparisonVerdict::OthersHadPart
-            ),
-        },
+        pairs: PairsEvidence::of(comparison, leading, runs),
         points: points.len(),
         is_apart: leading.difference_pct.is_some_and(|pct| pct.abs() > comparison.margin_pct),
         options: first.filter(|_| is_repeatable).and_then(|record| options(record, &plan_keys)),

@@ -149,8 +149,6 @@ fn judge_at_look(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
     use dyno_analyze::fixture;
     use dyno_record::{Metric, Unit};
 

@@ -19,7 +19,7 @@ use crate::shell::{Shell, ShellExit};
 
 /// How long a changed setting may take to come into force, or a restarted server to answer.
 const IN_FORCE_WITHIN: Duration = Duration::from_secs(60);
-/// How often that is checked.
+/// How often that is checked: a server announces neither.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The settings of an A/B test, and what the server had before.

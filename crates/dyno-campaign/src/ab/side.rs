@@ -8,7 +8,7 @@ use dyno_record::PointSetting;
 
 use super::server_setting::ServerSettingSides;
 use crate::error::Error;
-use dyno_analyze::conclusion::ab::SERVER_PREFIX;
+use dyno_analyze::conclusion::SERVER_PREFIX;
 
 /// One side of an A/B test, with its plan.
 #[derive(Debug, Clone)]

@@ -12,8 +12,11 @@ use super::naming::{NameRegistry, plain_name};
 use super::parameter_context::ParameterUsage;
 use super::selection::PickedStatement;
 use super::suggest;
-use super::write::WORDS_MAX;
+use super::tables::candidates;
 use crate::quoted::quoted;
+
+/// The largest number of foreign characters in a comment.
+pub(super) const WORDS_MAX: usize = 100;
 
 /// The names of a statement's generators, and the lines that define them.
 pub(super) struct StatementDraws {
@@ -65,7 +68,7 @@ fn column_of<'a>(
     at: usize,
     columns: &'a BTreeMap<ColumnName, ColumnStatistics>,
 ) -> Option<(&'a ColumnName, &'a ColumnStatistics)> {
-    let candidates = statement.read.candidates(at);
+    let candidates = candidates(&statement.read, at);
     let mut known = candidates.iter().filter_map(|name| columns.get_key_value(name));
     let first = known.next()?;
     known.all(|(name, _)| name == first.0).then_some(first)
@@ -114,8 +117,9 @@ impl KnownGenerator {
         }
         let mut facts: Vec<String> = Vec::new();
         if let Some((column, statistics)) = column {
+            let sample = if statistics.is_sample { ", from a sample of its rows" } else { "" };
             let name = format!("{}.{}, {}", column.table, column.column, statistics.type_name);
-            facts.push(spelled(&name, WORDS_MAX));
+            facts.push(format!("{}{sample}", spelled(&name, WORDS_MAX)));
         }
         facts.extend(self.generator.doubt.map(|doubt| format!("check: {doubt}")));
         let comment = if facts.is_empty() { String::new() } else { format!("  # {}", facts.join("; ")) };

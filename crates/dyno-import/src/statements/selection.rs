@@ -7,6 +7,7 @@ use dyno_engine::executed_statements::{ObservedStatement, ObservedStatements, Pl
 
 use super::naming::{NameRegistry, of_statement};
 use super::sorted::{SkipReason, classify_observed, is_block};
+use super::tables::candidates;
 use super::text::{ParsedStatement, read};
 
 /// The largest number of transactions in a workload.
@@ -58,7 +59,7 @@ impl PickedStatement {
 
     /// The columns that its parameters may mean; without duplicates.
     pub fn columns(&self) -> BTreeSet<ColumnName> {
-        (0..self.read.params.len()).flat_map(|place| self.read.candidates(place)).collect()
+        (0..self.read.params.len()).flat_map(|place| candidates(&self.read, place)).collect()
     }
 
     /// Its text as the source has it.

@@ -1,6 +1,9 @@
-//! Finds the tables that a statement names.
+//! Finds the tables that a statement names, and the columns that its parameters may mean.
 
-use super::text::StatementWord;
+use dyno_engine::column_statistics::ColumnName;
+
+use super::parameter_context::{ParameterContext, ParameterUsage};
+use super::text::{ParsedStatement, StatementWord};
 
 /// Words before the name of a table.
 const BEFORE_TABLE: [&str; 4] = ["from", "join", "into", "update"];
@@ -94,6 +97,31 @@ pub(super) fn tables(words: &[StatementWord]) -> Vec<TableReference> {
         }
     }
     all
+}
+
+/// The columns that the parameter at `place` may mean: one for each table that it may belong to.
+pub(super) fn candidates(statement: &ParsedStatement, place: usize) -> Vec<ColumnName> {
+    let ParameterContext { qualifier, column: Some(column), usage } = &statement.params[place].context else {
+        return Vec::new();
+    };
+    if matches!(usage, ParameterUsage::Limit | ParameterUsage::Offset) {
+        return Vec::new();
+    }
+    let is_meant = |reference: &TableReference| match qualifier {
+        None => true,
+        Some(qualifier) => reference.alias.as_ref() == Some(qualifier) || reference.table == *qualifier,
+    };
+    let named = tables(&statement.words).into_iter().filter(is_meant);
+    let columns = named.map(|TableReference { schema, table, .. }| ColumnName {
+        schema,
+        table,
+        column: column.clone(),
+    });
+    match usage {
+        // A new row belongs to the first table, whatever the statement reads.
+        ParameterUsage::Stored => columns.take(1).collect(),
+        _ => columns.collect(),
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Converts a recorded text with its parameters for Dyno's own reader.
 
-use dyno_engine::column_statistics::ColumnName;
 use dyno_engine::executed_statements::PlaceholderStyle;
 use dyno_engine::sql_tokens::{SqlToken, SqlTokenKind, tokens_of_server};
 
-use super::parameter_context::{ParameterContext, ParameterUsage, context, plain};
+use super::parameter_context::{ParameterContext, context, plain};
 use super::repair::{self, Repair};
-use super::tables::{TableReference, tables};
 
 /// A part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,31 +52,6 @@ impl ParsedStatement {
     /// The statement with names for its parameters.
     pub(super) fn named(&self, name: impl Fn(usize) -> String) -> String {
         self.with(|place| format!(":{}", name(place)))
-    }
-
-    /// The columns that the parameter at `place` may mean: one for each table that it may belong to.
-    pub(super) fn candidates(&self, place: usize) -> Vec<ColumnName> {
-        let ParameterContext { qualifier, column: Some(column), usage } = &self.params[place].context else {
-            return Vec::new();
-        };
-        if matches!(usage, ParameterUsage::Limit | ParameterUsage::Offset) {
-            return Vec::new();
-        }
-        let is_meant = |reference: &TableReference| match qualifier {
-            None => true,
-            Some(qualifier) => reference.alias.as_ref() == Some(qualifier) || reference.table == *qualifier,
-        };
-        let name = |reference: TableReference| ColumnName {
-            schema: reference.schema,
-            table: reference.table,
-            column: column.clone(),
-        };
-        let meant = tables(&self.words).into_iter().filter(is_meant).map(name);
-        match usage {
-            // A new row belongs to the first table, whatever the statement reads.
-            ParameterUsage::Stored => meant.take(1).collect(),
-            _ => meant.collect(),
-        }
     }
 
     /// The statement with marks for its parameters. Spaces separate what a reader would otherwise join.

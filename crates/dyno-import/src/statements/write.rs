@@ -8,13 +8,10 @@ use dyno_engine::executed_statements::ParameterTypes;
 use dyno_plan::terminal::{acts, spelled};
 use dyno_workload::custom::syntax::{SCALE, TODO, WEIGHT_MAX};
 
-use super::draws::draws;
+use super::draws::{WORDS_MAX, draws};
 use super::naming::NameRegistry;
 use super::selection::{Picked, PickedStatement};
 use crate::quoted::quoted;
-
-/// The largest number of foreign characters in a comment.
-pub(super) const WORDS_MAX: usize = 100;
 
 /// A draft of a workload: valid for Dyno's own reader except for what the user must complete.
 #[derive(Debug, Clone)]

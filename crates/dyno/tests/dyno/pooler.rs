@@ -126,7 +126,7 @@ fn pooled_operations_apply_their_session_settings() {
             "workload.update_pct=20",
             // As many commits as the audit needs, also on a busy machine.
             "--set",
-            "run.ops_per_session=200",
+            "run.ops_per_session=600",
         ]);
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         let scans = record["counters"]["native"]["dyno.rows.seq_scan"].as_f64().unwrap_or(0.0);
