@@ -54,7 +54,7 @@ fn of_curve(best: &CurveSummary, points: &Points) -> Vec<Tile> {
         },
         Tile { label: "limit", value: GridCell::text(&best.limit.short()), note: headroom },
         Tile {
-            label: "confidence",
+            label: "confidence in the limit",
             value: GridCell::from(best.confidence.word()).toned(tone),
             note: format!("{repeats}{warnings}"),
         },
@@ -93,7 +93,7 @@ mod tests {
         let report = Report::of(&records);
         let tiles = tiles(&report);
         let labels: Vec<&str> = tiles.iter().map(|tile| tile.label).collect();
-        assert_eq!(labels, ["throughput", "p99", "limit", "confidence"]);
+        assert_eq!(labels, ["throughput", "p99", "limit", "confidence in the limit"]);
         assert!(tiles[0].value.text.starts_with("30.0 "), "{:?}", tiles[0]);
         assert!(tiles[0].note.contains("with 4 sessions") && tiles[0].note.contains("update_pct 0"));
         let best = report.points.points.iter().find(|point| point.get("ops_per_s") == Some(30.0)).unwrap();

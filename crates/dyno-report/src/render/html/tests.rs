@@ -124,7 +124,7 @@ fn page_head_has_tiles_main_chart_and_next_step() {
         .skip(1)
         .filter_map(|tile| tile.split('<').next())
         .collect();
-    assert_eq!(labels, ["throughput", "p99", "limit", "confidence"]);
+    assert_eq!(labels, ["throughput", "p99", "limit", "confidence in the limit"]);
     assert_eq!(head.matches("id=\"chart-throughput\"").count(), 1);
     assert!(head.contains("class=\"ring\"") && head.contains("next: "), "{head}");
     assert!(!below.contains("id=\"chart-throughput\"") && !below.contains("next: "), "said twice");
