@@ -188,7 +188,18 @@ fn rise(
 }
 
 /// The text without the content of its strings: servers keep the values of some statements, such as passwords.
+/// It ends where a string between dollar signs may begin, as in `$$` or `$tag$`; `$1` is a parameter.
 fn without_strings(text: &str) -> String {
+    let mut kept = without_quoted_strings(text);
+    let is_value = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
+    if let Some((begin, _)) = kept.match_indices('$').find(|(place, _)| is_value(&kept[place + 1..])) {
+        kept.truncate(begin);
+        kept.push_str("$…");
+    }
+    kept
+}
+
+fn without_quoted_strings(text: &str) -> String {
     let Some((before, strings)) = text.split_once('\'') else { return text.to_owned() };
     // Where a backslash may stand before a quote, it is unclear where the string ends.
     if strings.contains("\\'") {
@@ -284,6 +295,11 @@ mod tests {
         assert_eq!(without_strings("ALTER ROLE a PASSWORD 'x' VALID"), "ALTER ROLE a PASSWORD '…' VALID");
         assert_eq!(without_strings("SET a = 'it''s', b = 'y"), "SET a = '…''…', b = '…'");
         assert_eq!(without_strings("SET a = E'it\\'s', b = 'y'"), "SET a = E'…'");
+        assert_eq!(without_strings("SELECT $1 + $22, $2"), "SELECT $1 + $22, $2");
+        for text in ["PASSWORD $$se'cret$$", "PASSWORD 'x' $$se'cret$$", "PASSWORD $t$it\\'s secret$t$"] {
+            let kept = without_strings(text);
+            assert!(kept.ends_with("$…") && !kept.contains("cret") && !kept.contains("it"), "{kept}");
+        }
     }
 
     #[test]
