@@ -4,7 +4,6 @@ mod charts;
 mod list;
 mod overview;
 mod scale_out;
-mod sheet;
 mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -13,6 +12,5 @@ pub(crate) use charts::{all as all_charts, small, test_chart};
 pub use list::suite_list;
 pub(crate) use overview::{group_grid, groups, overview, text};
 pub(crate) use scale_out::scale_out;
-pub(crate) use sheet::sheets;
 pub use steps::suite_steps;
 pub(crate) use steps::{costs, events, steps};

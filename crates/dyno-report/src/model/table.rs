@@ -13,6 +13,8 @@ pub enum ColumnPlace {
     /// A terminal has no room for it: pages, Markdown and workbooks have it.
     OnPages,
     InTerminal,
+    /// Only a workbook, which sorts and filters, has it.
+    InWorkbook,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,6 +84,12 @@ impl GridHead {
         Self { place: ColumnPlace::InTerminal, ..self }
     }
 
+    /// Leaves the column out of everything but a workbook.
+    #[must_use]
+    pub fn only_in_workbook(self) -> Self {
+        Self { place: ColumnPlace::InWorkbook, ..self }
+    }
+
     /// Sets a minimum width in a terminal.
     #[must_use]
     pub fn at_least(self, columns: usize) -> Self {
@@ -137,9 +145,18 @@ impl Grid {
         }
     }
 
-    /// The columns of pages, Markdown and workbooks.
+    /// The columns of pages and Markdown.
     pub(crate) fn on_pages(&self) -> Cow<'_, Self> {
-        let is_shown = |head: &GridHead| head.place != ColumnPlace::InTerminal;
+        self.without(&[ColumnPlace::InTerminal, ColumnPlace::InWorkbook])
+    }
+
+    /// The columns of a workbook.
+    pub(crate) fn in_workbook(&self) -> Cow<'_, Self> {
+        self.without(&[ColumnPlace::InTerminal])
+    }
+
+    fn without(&self, places: &[ColumnPlace]) -> Cow<'_, Self> {
+        let is_shown = |head: &GridHead| !places.contains(&head.place);
         if self.heads.iter().all(is_shown) { Cow::Borrowed(self) } else { Cow::Owned(self.columns(is_shown)) }
     }
 

@@ -44,7 +44,8 @@ impl Grid {
 
     /// The columns of a terminal, with safe text and a cell in each column of each row.
     fn in_terminal(&self) -> Self {
-        let mut grid = self.columns(|head| head.place != ColumnPlace::OnPages);
+        let mut grid =
+            self.columns(|head| matches!(head.place, ColumnPlace::Everywhere | ColumnPlace::InTerminal));
         for head in &mut grid.heads {
             let (shared, own) = head.short.clone().unwrap_or_else(|| (String::new(), head.label.clone()));
             head.short = Some((clean(&shared), clean(&own)));
@@ -320,7 +321,8 @@ a\\nb  12.0
         table.row([GridCell::from("x".repeat(90)), "1".into(), "2".into(), "now".into()]);
         let text = table.render(&style);
         assert!(text.lines().all(|line| width(line) <= 60), "{text}");
-        assert!(!text.contains("when") && text.contains('…'), "{text}");
+        assert!(!text.contains("when"), "{text}");
+        assert!(text.contains('…'), "{text}");
     }
 
     #[test]

@@ -56,13 +56,15 @@ fn csv_export_has_header_and_one_line_per_run() {
     let text = String::from_utf8(export("csv", &records(), None).unwrap()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4);
-    assert!(lines[0].contains("ops_per_s") && lines[0].contains("workload.update_pct"), "{}", lines[0]);
+    assert!(lines[0].contains("ops_per_s"), "{}", lines[0]);
+    assert!(lines[0].contains("workload.update_pct"), "{}", lines[0]);
 }
 
 #[test]
 fn unknown_chart_error_lists_available_charts() {
     let error = export("svg", &records(), Some("petals")).unwrap_err().to_string();
-    assert!(error.contains("\"petals\"") && error.contains("throughput"), "{error}");
+    assert!(error.contains("\"petals\""), "{error}");
+    assert!(error.contains("throughput"), "{error}");
 }
 
 #[cfg(feature = "png")]

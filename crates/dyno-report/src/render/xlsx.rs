@@ -5,9 +5,8 @@ use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 use super::{ExportError, csv, xlsx_chart};
 use crate::chart::Chart;
 use crate::content::answer::answer_grid;
-use crate::content::ramps;
 use crate::content::report::Report;
-use crate::content::top_statements;
+use crate::content::{ramps, suite, top_statements};
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
 use crate::text::clean;
@@ -39,8 +38,11 @@ pub(super) fn export(
         add("Answer", answer_grid(&report.answers));
     }
     match report.suite() {
-        Some(suite) => {
-            crate::content::suite::sheets(suite).into_iter().for_each(|(name, grid)| add(name, grid));
+        Some(result) => {
+            let tests: Vec<_> = result.tests.iter().collect();
+            add("Suite", suite::overview(result));
+            add("Suite steps", suite::steps(&tests));
+            add("Suite costs", suite::costs(&tests));
         }
         None => {
             for conclusion in &report.conclusions {
@@ -137,7 +139,7 @@ fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
 }
 
 fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
-    let grid = &*grid.on_pages();
+    let grid = &*grid.in_workbook();
     let bold = Format::new().set_bold().set_text_wrap().set_align(FormatAlign::Top);
     for (column, head) in (0u16..).zip(&grid.heads) {
         let common_unit = common_unit(grid, usize::from(column)).filter(|_| head.unit.is_empty());
@@ -207,7 +209,8 @@ mod tests {
                 .iter()
                 .all(|name| name.chars().count() <= NAME_MAX && !name.contains(['/', ':', '*']))
         );
-        assert!(sheet_names[0] != sheet_names[1] && sheet_names[4] == "results 2", "{sheet_names:?}");
+        assert!(sheet_names[0] != sheet_names[1], "{sheet_names:?}");
+        assert!(sheet_names[4] == "results 2", "{sheet_names:?}");
     }
 
     #[test]
@@ -228,7 +231,8 @@ mod tests {
         for title in ["Throughput by sessions", "Service time p99 by sessions"] {
             let chart = charts.iter().find(|chart| chart.contains(&format!("<a:t>{title}</a:t>")));
             let chart = chart.unwrap_or_else(|| panic!("no chart {title} in {names:?}"));
-            assert!(chart.contains("<c:scatterChart>") && chart.matches("<c:ser>").count() == 2, "{chart}");
+            assert!(chart.contains("<c:scatterChart>"), "{chart}");
+            assert!(chart.matches("<c:ser>").count() == 2, "{chart}");
             assert!(chart.contains(&format!("'{title}'!$B$2:$B$4")), "{chart}");
         }
         assert!(part("xl/workbook.xml").contains("Throughput by sessions"), "the figures have a sheet");

@@ -40,19 +40,19 @@ impl Renderings {
                 assert_eq!(missing, None, "{name}: terminal and Markdown: {}", self.terminal);
                 shared[1] += 1;
             }
-            let is_same = |sheet: &ReadTable<SheetCell>| {
-                let alike = |(of_sheet, head): (&String, &String)| {
-                    of_sheet == head
-                        || of_sheet.strip_prefix(head.as_str()).is_some_and(|unit| unit.starts_with(", "))
-                };
-                sheet.heads.len() == heads.len() && sheet.heads.iter().zip(heads).all(alike)
-            };
-            if let Some(at) = workbook.iter().position(is_same) {
+            let columns = |sheet: &ReadTable<SheetCell>| columns_of(&sheet.heads, heads);
+            if let Some(at) = workbook.iter().position(|sheet| columns(sheet).is_some()) {
                 let sheet = workbook.remove(at);
+                let columns = columns(&sheet).unwrap();
                 assert_eq!(sheet.rows.len(), table.rows.len(), "{name}: {heads:?}");
                 for (cells, texts) in sheet.rows.iter().zip(&table.rows) {
-                    for (cell, text) in cells.iter().zip(texts) {
-                        assert!(agrees(cell, text), "{name}: workbook and Markdown: {cell:?} and {text:?}");
+                    for (column, text) in columns.iter().zip(texts) {
+                        let cell =
+                            cells.get(*column).cloned().unwrap_or_else(|| SheetCell::Text(String::new()));
+                        assert!(
+                            agrees(&cell, text, name == "suite"),
+                            "{name}: workbook and Markdown: {cell:?} and {text:?}"
+                        );
                     }
                 }
                 shared[2] += 1;
@@ -60,6 +60,16 @@ impl Renderings {
         }
         shared
     }
+}
+
+/// Where a sheet has these columns, in this order. It may have more of them; its first column is the first.
+fn columns_of(sheet: &[String], heads: &[String]) -> Option<Vec<usize>> {
+    let is_same = |of_sheet: &String, head: &str| {
+        of_sheet == head || of_sheet.strip_prefix(head).is_some_and(|unit| unit.starts_with(", "))
+    };
+    let mut places = 0..sheet.len();
+    let columns = heads.iter().map(|head| places.find(|at| is_same(&sheet[*at], head)));
+    columns.collect::<Option<Vec<_>>>().filter(|columns| columns.first() == Some(&0))
 }
 
 /// Whether rows with a single cell are titles of those below them.
@@ -77,8 +87,8 @@ fn shows(line: &[String], row: &[&str]) -> bool {
 }
 
 /// Whether a cell of a workbook is the figure of the text: the same mark, and the same number as far as the text
-/// has digits.
-fn agrees(cell: &SheetCell, text: &str) -> bool {
+/// has digits. A `rounded` text has only the digits that the spread of its runs supports: `370,000`.
+fn agrees(cell: &SheetCell, text: &str, rounded: bool) -> bool {
     let (value, format) = match cell {
         SheetCell::Text(of_sheet) => return of_sheet == text,
         SheetCell::Number(value, format) => (*value, format),
@@ -89,7 +99,12 @@ fn agrees(cell: &SheetCell, text: &str) -> bool {
     let end = digits.find(|c: char| !c.is_ascii_digit() && !matches!(c, ',' | '.')).unwrap_or(digits.len());
     let (digits, unit) = digits.split_at(end);
     let Ok(figure) = digits.replace(',', "").parse::<f64>() else { return false };
-    let last_digit = 10f64.powi(-digits.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32));
+    let zeros = digits.chars().rev().filter(|c| *c != ',').take_while(|c| *c == '0').count();
+    let last_digit = match digits.split_once('.') {
+        Some((_, decimals)) => 10f64.powi(-(decimals.len() as i32)),
+        None if rounded => 10f64.powi(zeros as i32),
+        None => 1.0,
+    };
     let scales: &[f64] = match unit.trim_start() {
         "ms" => &[1e3],
         // A time in µs, or a length in seconds.
@@ -164,7 +179,7 @@ fn every_rendering_of_a_table_has_the_same_figures() {
         ("AWR", [6, 3, 2]),
         ("sweep", [8, 5, 6]),
         ("soak", [5, 4, 3]),
-        ("suite", [2, 3, 0]),
+        ("suite", [2, 3, 1]),
         ("comparison", [15, 12, 15]),
         ("capacity", [1, 1, 1]),
         ("watch", [3, 3, 1]),

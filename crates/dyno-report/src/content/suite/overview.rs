@@ -69,9 +69,14 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
         let head = GridHead::figures("±", "%").explained("spread of the runs at that load");
         all.push((head, |_, most| GridCell::fixed(most.spread_pct, 1).or_empty()));
     }
-    all.push((GridHead::figures("#J", "").explained("sessions at the highest value"), |_, most| {
-        sessions(Some(most))
-    }));
+    let range = ["least run", "largest run"].map(|name| GridHead::figures(name, "").only_in_workbook());
+    let cells: [fn(&SuiteTestResult, SuiteRampPoint) -> GridCell; 2] = [
+        |test, most| edge(test, most.range.map(|(least, _)| least)),
+        |test, most| edge(test, most.range.map(|(_, largest)| largest)),
+    ];
+    all.extend(range.into_iter().zip(cells));
+    let head = GridHead::figures("sessions", "").short("", "#J").explained("sessions at the highest value");
+    all.push((head, |_, most| sessions(Some(most))));
     all.push((
         GridHead::figures("alone", "").explained("mean service time of a single session").spare(3),
         |test, _| GridCell::time_us(test.single_us),
@@ -83,11 +88,10 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
         GridHead::figures("optimum", "").explained("highest value within the test's latency limit").spare(4),
         |test, _| test.optimum.map_or_else(|| "none".into(), |at| key(test, at)),
     ));
-    all.push((GridHead::figures("#J", "").explained("sessions at the optimum").spare(4), |test, _| {
-        sessions(test.optimum)
-    }));
+    let head = GridHead::figures("at sessions", "").short("", "#J").explained("sessions at the optimum");
+    all.push((head.spare(4), |test, _| sessions(test.optimum)));
     if tests.iter().any(|test| test.knee.is_some()) {
-        let head = GridHead::figures("knee", "#J")
+        let head = GridHead::figures("knee", "sessions")
             .explained("sessions from which more add less throughput (Kneedle)");
         all.push((head.spare(5), |test, _| sessions(test.knee)));
     }
@@ -102,16 +106,30 @@ fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
     all.push((GridHead::text("limited by").explained(explained), |test, _| {
         test.limited_by.as_deref().unwrap_or_default().into()
     }));
+    all.push((GridHead::text("no figure because").only_in_workbook(), |test, _| {
+        test.unfit.as_deref().unwrap_or_default().into()
+    }));
+    all.push((GridHead::text("what it is").only_in_workbook(), |test, _| (&test.page.title).into()));
     all
 }
 
-fn sessions(at: Option<SuiteRampPoint>) -> GridCell {
-    at.map_or_else(GridCell::default, |at| GridCell::setting(&at.sessions.to_string()))
+/// The key figure of a test: its unit stands in a column of its own, but for times.
+pub(super) fn key_figure(value: f64, (text, unit): (String, String)) -> GridCell {
+    let cell = GridCell::shown(value, |_| text);
+    if unit.is_empty() { cell.with_own_unit("µs") } else { cell }
+}
+
+fn edge(test: &SuiteTestResult, value: Option<f64>) -> GridCell {
+    value.map_or_else(GridCell::default, |value| key_figure(value, test.page.words(value)))
 }
 
 /// The key figure of a test at one load.
 fn key(test: &SuiteTestResult, at: SuiteRampPoint) -> GridCell {
-    GridCell::shown(at.value, |_| at.words(&test.page).0)
+    key_figure(at.value, at.words(&test.page))
+}
+
+fn sessions(at: Option<SuiteRampPoint>) -> GridCell {
+    at.map_or_else(GridCell::default, |at| GridCell::setting(&at.sessions.to_string()))
 }
 
 fn of_raw(share: &RawShare) -> GridCell {
@@ -142,14 +160,13 @@ pub(crate) fn overview(suite: &SuiteResult) -> Grid {
 fn rows(grid: &mut Grid, columns: &[OverviewColumn], tests: &[&SuiteTestResult]) {
     for (test, most) in tests.iter().filter_map(|test| Some((*test, test.most?))) {
         // A test without a valid answer shows only its name and the reason, although its steps have figures.
-        let last = columns.len() - 1;
-        let shown = |(place, (_, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
-            (Some(_), 1) => "unknown".into(),
-            (Some(why), place) if place == last => why.into(),
-            (Some(_), place) if place > 2 => GridCell::default(),
-            _ => cell(test, most),
+        let shown = |(head, cell): &OverviewColumn| match (test.unfit_word(), head.label.as_str()) {
+            (None, _) | (_, "test" | "unit" | "no figure because" | "what it is") => cell(test, most),
+            (Some(_), "most") => "unknown".into(),
+            (Some(why), "limited by") => why.into(),
+            _ => GridCell::default(),
         };
-        let mut cells: Vec<GridCell> = columns.iter().enumerate().map(shown).collect();
+        let mut cells: Vec<GridCell> = columns.iter().map(shown).collect();
         cells[0].link = format!("test-{}", crate::markup::slug(&test.page.id));
         grid.row(cells);
     }

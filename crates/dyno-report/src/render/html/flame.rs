@@ -175,7 +175,8 @@ mod tests {
         let want = [(0, 0.0, 0.6), (1, 0.0, 0.4), (2, 0.0, 0.1), (1, 0.4, 0.2), (0, 0.6, 0.4), (1, 0.6, 0.4)];
         for (found, want) in drawn.iter().zip(want) {
             assert_eq!(found.0, want.0);
-            assert!((found.1 - want.1).abs() < 1e-9 && (found.2 - want.2).abs() < 1e-9, "{drawn:?}");
+            assert!((found.1 - want.1).abs() < 1e-9, "{drawn:?}");
+            assert!((found.2 - want.2).abs() < 1e-9, "{drawn:?}");
         }
         assert_eq!(drawn.len(), want.len());
     }

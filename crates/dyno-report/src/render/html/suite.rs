@@ -14,7 +14,7 @@ use super::{charts, grid};
 pub(super) fn tests(suite: &SuiteResult) -> Markup {
     html! {
         @let groups = groups(suite);
-        @if !groups.is_empty() { p class="dim" { "#J: sessions. Charts have one unit each. Each test name links to its steps." } }
+        @if !groups.is_empty() { p class="dim" { "Charts have one unit each. Each test name links to its steps." } }
         @for group in &groups {
             h3 id={"group-" (slug(group.name))} { (clean(group.title())) }
             (grid::table(&group_grid(group), &format!("tests of {}", clean(group.name))))
@@ -37,9 +37,9 @@ fn details(test: &SuiteTestResult) -> Markup {
             p { "It stresses " (clean(&test.page.stresses)) "." }
             @for note in test.unfit.iter().chain(&test.notes) { p class="dim" { (clean(note)) } }
             (charts::charts(&test_chart(test).into_iter().collect::<Vec<_>>()))
-            (grid::table(&steps(test), &format!("steps of {}", clean(&test.page.id))))
+            (grid::table(&steps(&[test]), &format!("steps of {}", clean(&test.page.id))))
             h4 { "One operation costs" }
-            (grid::table(&costs(test), &format!("costs of {}", clean(&test.page.id))))
+            (grid::table(&costs(&[test]), &format!("costs of {}", clean(&test.page.id))))
             @if let Some(step) = test.steps.iter().rev().find(|step| !step.events.is_empty()) {
                 h4 { "Top timed events with " (number::sessions(f64::from(step.sessions))) }
                 (grid::table(&events(step), &format!("events of {}", clean(&test.page.id))))
