@@ -117,7 +117,9 @@ mod tests {
         let warnings = doubts.by_severity();
         let words: Vec<String> = warnings.iter().map(|doubt| doubt.words(doubts.runs)).collect();
         assert_eq!(words, ["commits (whole run) (5 of 40 runs)", "physical reads (35 of 40 runs)"]);
-        assert!(warnings[0].failed && !warnings[1].failed && warnings[1].detail == "physical_reads is odd");
+        assert!(warnings[0].failed);
+        assert!(!warnings[1].failed);
+        assert!(warnings[1].detail == "physical_reads is odd");
         let mut all = AuditWarnings::default();
         all.merge(&doubts);
         assert_eq!(all, doubts);

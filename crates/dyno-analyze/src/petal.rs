@@ -360,7 +360,8 @@ mod tests {
         let points = points(&records);
         assert_eq!((without, page_cache(&points)), (None, Some((94.2, 1))));
         let words = page_cache_words(&points, PetalSource::Database).unwrap();
-        assert!(words.contains("94.2 %") && words.contains("not the storage's"), "{words}");
+        assert!(words.contains("94.2 %"), "{words}");
+        assert!(words.contains("not the storage's"), "{words}");
         assert_eq!(page_cache_words(&points, PetalSource::Client), None);
     }
 

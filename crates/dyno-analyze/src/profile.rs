@@ -255,7 +255,8 @@ mod tests {
         assert_eq!(comparison.runs, (2, 2));
         let find_gain = |name: &str| comparison.gains.iter().find(|gain| gain.symbol == name);
         let new = find_gain("new").unwrap();
-        assert!(new.is_clear && new.a == ProfileFunctionShare::default(), "{new:?}");
+        assert!(new.is_clear, "{new:?}");
+        assert!(new.a == ProfileFunctionShare::default(), "{new:?}");
         assert!(new.b.range.0 < new.b.range.1);
         assert!(!find_gain("x").unwrap().is_clear, "both sides' runs overlap");
         assert!(find_gain(REST).is_none(), "all that is small is no function");
@@ -285,6 +286,7 @@ mod tests {
         let mut uncounted = run(1, &[("x", 30.0)]);
         uncounted.ops.clear();
         let comparison = gains(&[&with], &[&uncounted]).unwrap();
-        assert!(!comparison.per_op && comparison.gains[0].gain == 29.0, "{comparison:?}");
+        assert!(!comparison.per_op, "{comparison:?}");
+        assert!(comparison.gains[0].gain == 29.0, "{comparison:?}");
     }
 }

@@ -161,7 +161,9 @@ mod tests {
         let settings = settings(vec![part("1", "w"), fixture::sqlite(), part("2", "w")]);
         assert_eq!(settings.len(), 2);
         let (one, sum) = (fixture::postgres(), &settings[0]);
-        assert!(sum.summed && sum.parts.len() == 2 && sum.whole.id == "w");
+        assert!(sum.summed);
+        assert!(sum.parts.len() == 2);
+        assert!(sum.whole.id == "w");
         let value = |record: &RunRecord, name: &str| record.metrics[name].value();
         assert_eq!(value(&sum.whole, "ops_per_s"), value(&one, "ops_per_s").map(|v| 2.0 * v));
         assert_eq!(value(&sum.whole, "cpu_busy_pct"), None, "shares do not add up");

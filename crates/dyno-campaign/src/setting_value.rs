@@ -25,7 +25,10 @@ mod tests {
         assert!(is_same_setting("128MB", "128MB"));
         assert!(!is_same_setting("128MB", "64MB"));
         assert!(is_same_setting("1024M", "1G"));
-        assert!(is_same_setting("134217728", "128M") && is_same_setting("0.9", "0.90"));
-        assert!(is_same_setting("ON", "1") && !is_same_setting("OFF", "on") && !is_same_setting("4MB", "on"));
+        assert!(is_same_setting("134217728", "128M"));
+        assert!(is_same_setting("0.9", "0.90"));
+        assert!(is_same_setting("ON", "1"));
+        assert!(!is_same_setting("OFF", "on"));
+        assert!(!is_same_setting("4MB", "on"));
     }
 }

@@ -98,9 +98,8 @@ mod tests {
             Ok(())
         };
         let error = within(Duration::from_millis(30), &cancel, "looking at the data", never).unwrap_err();
-        assert!(
-            error.kind == TargetErrorKind::Unreachable && error.message.contains("while looking at the data")
-        );
+        assert!(error.kind == TargetErrorKind::Unreachable);
+        assert!(error.message.contains("while looking at the data"));
         drop(hold);
     }
 

@@ -129,10 +129,8 @@ mod tests {
             assert!(SliceProcedure::of(extra).any(|of| of == call));
         }
         let churn = Extra { secondary: false, ..beyond };
-        assert!(
-            SliceProcedure::of(churn).all(|call| call != SliceProcedure::Secondary)
-                && SliceProcedure::of(common).count() == 5
-        );
+        assert!(SliceProcedure::of(churn).all(|call| call != SliceProcedure::Secondary));
+        assert!(SliceProcedure::of(common).count() == 5);
         assert_eq!(last_update(&[update, select]), Some((1, 1)));
         assert_eq!(last_update(&[select]), None);
     }

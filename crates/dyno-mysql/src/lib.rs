@@ -56,7 +56,9 @@ mod tests {
     fn grants_quote_names_from_url() {
         let grants = super::grants(&"mysql://o%27x@db1/my_bench".parse().unwrap());
         assert!(grants.contains("ON `my\\_bench`.* TO 'o''x'@'%';"), "{grants}");
-        assert!(!grants.contains('{') && grants.lines().all(|line| line.len() <= 150), "{grants}");
-        assert!(!grants.to_lowercase().contains("superuser to") && !grants.contains("GRANT ALL"), "{grants}");
+        assert!(!grants.contains('{'), "{grants}");
+        assert!(grants.lines().all(|line| line.len() <= 150), "{grants}");
+        assert!(!grants.to_lowercase().contains("superuser to"), "{grants}");
+        assert!(!grants.contains("GRANT ALL"), "{grants}");
     }
 }

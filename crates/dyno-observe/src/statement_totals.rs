@@ -298,7 +298,9 @@ mod tests {
         assert_eq!(without_strings("SELECT $1 + $22, $2"), "SELECT $1 + $22, $2");
         for text in ["PASSWORD $$se'cret$$", "PASSWORD 'x' $$se'cret$$", "PASSWORD $t$it\\'s secret$t$"] {
             let kept = without_strings(text);
-            assert!(kept.ends_with("$…") && !kept.contains("cret") && !kept.contains("it"), "{kept}");
+            assert!(kept.ends_with("$…"), "{kept}");
+            assert!(!kept.contains("cret"), "{kept}");
+            assert!(!kept.contains("it"), "{kept}");
         }
     }
 

@@ -185,7 +185,8 @@ mod tests {
     fn lock_holder_is_identified_by_its_advertised_fields() {
         let holder = Holder { host: "h".repeat(80), ..Holder::this_process(LockPurpose::Run) };
         let read = Holder::decode(&client_info(&holder));
-        assert!(read.is_some() && read == as_advertised(&holder));
+        assert!(read.is_some());
+        assert!(read == as_advertised(&holder));
         for other in [
             Holder { pid: holder.pid + 1, ..holder.clone() },
             Holder { since: "2026-01-01T00:00:00Z".to_owned(), ..holder.clone() },
@@ -197,7 +198,8 @@ mod tests {
 
     #[test]
     fn oracle_lock_ids_are_in_range_and_differ_by_user() {
-        assert!(server_id() < IDS && ["", "dyno", "THE SERVER"].iter().all(|user| id(user) != server_id()));
+        assert!(server_id() < IDS);
+        assert!(["", "dyno", "THE SERVER"].iter().all(|user| id(user) != server_id()));
         assert_eq!(id("dyno"), id("DYNO"));
         assert_ne!(id("a"), id("b"));
         assert!(["", "a", "SYSTEM"].iter().all(|user| id(user) < IDS));

@@ -178,7 +178,8 @@ mod tests {
             assert!(statement.text.starts_with("-- "), "{}: no comment", statement.name);
             assert!(statement.text.contains("Needs: "), "{}: says not what it needs", statement.name);
             let text = statement.text();
-            assert!(!text.is_empty() && !text.contains("--"), "{}: {text}", statement.name);
+            assert!(!text.is_empty(), "{}: {text}", statement.name);
+            assert!(!text.contains("--"), "{}: {text}", statement.name);
             // A semicolon ends a block of PL/SQL and is an error after an SQL statement.
             assert_eq!(text.ends_with(';'), text.ends_with("END;"), "{}", statement.name);
         }

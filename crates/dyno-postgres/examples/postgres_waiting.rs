@@ -86,7 +86,8 @@ impl Session {
     /// One `recv`; the result of a lookup arrives in one piece.
     fn receive(&mut self, buffer: &mut [u8]) {
         let count = self.socket.read(buffer).unwrap();
-        assert!(buffer[..count].ends_with(&READY) && buffer[0] == b'2', "another answer than to a lookup");
+        assert!(buffer[..count].ends_with(&READY), "another answer than to a lookup");
+        assert!(buffer[0] == b'2', "another answer than to a lookup");
         self.busy += self.began.elapsed();
         self.ops += 1;
     }

@@ -67,7 +67,9 @@ mod tests {
     fn grants_quote_names_from_url() {
         let grants = super::grants(&"postgres://Me%22;x@db1/be%0Anch".parse().unwrap());
         assert!(grants.contains("ON DATABASE \"bench\" TO \"Me\"\";x\";"), "{grants}");
-        assert!(!grants.contains('{') && grants.lines().all(|line| line.len() <= 150), "{grants}");
-        assert!(!grants.to_lowercase().contains("superuser to") && !grants.contains("GRANT ALL"), "{grants}");
+        assert!(!grants.contains('{'), "{grants}");
+        assert!(grants.lines().all(|line| line.len() <= 150), "{grants}");
+        assert!(!grants.to_lowercase().contains("superuser to"), "{grants}");
+        assert!(!grants.contains("GRANT ALL"), "{grants}");
     }
 }

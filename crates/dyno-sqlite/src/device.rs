@@ -146,7 +146,8 @@ mod tests {
         std::fs::write(&foreign_file, "mine").unwrap();
         std::os::unix::fs::symlink(&foreign_file, folder.path().join(format!("{}8-x-0", prefix(7)))).unwrap();
         assert_eq!(others_in(folder.path(), 7, &holder(1)), []);
-        assert!(!left.exists() && std::fs::read(&foreign_file).unwrap() == b"mine");
+        assert!(!left.exists());
+        assert!(std::fs::read(&foreign_file).unwrap() == b"mine");
     }
 
     #[test]
@@ -159,7 +160,8 @@ mod tests {
         let aim = folder.path().join("aim");
         std::os::unix::fs::symlink(&aim, folder.path().join(name(0))).unwrap();
         let mark = create_lock_file(folder.path(), 7, &this_holder).unwrap();
-        assert!(mark.path.ends_with(name(1)) && !aim.exists());
+        assert!(mark.path.ends_with(name(1)));
+        assert!(!aim.exists());
         assert_eq!(mark._file.metadata().unwrap().mode() & 0o777, 0o600);
     }
 }

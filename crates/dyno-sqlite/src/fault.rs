@@ -154,7 +154,9 @@ mod tests {
     fn full_disk_error_states_cause_and_remedy() {
         let error = SqliteError::bare(ffi::SQLITE_FULL).into_target("load rows");
         assert_eq!(error.kind, TargetErrorKind::Full);
-        assert!(error.message.contains("cannot load rows") && error.message.contains("SQLITE_FULL"));
-        assert!(error.hint.contains("load less data") && !error.hint.contains("data.scale"), "{error:?}");
+        assert!(error.message.contains("cannot load rows"));
+        assert!(error.message.contains("SQLITE_FULL"));
+        assert!(error.hint.contains("load less data"), "{error:?}");
+        assert!(!error.hint.contains("data.scale"), "{error:?}");
     }
 }

@@ -175,7 +175,8 @@ mod tests {
         let refused = take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Busy);
         let pid = std::process::id().to_string();
-        assert!(refused.message.contains("dyno load") && refused.message.contains(&pid), "{refused}");
+        assert!(refused.message.contains("dyno load"), "{refused}");
+        assert!(refused.message.contains(&pid), "{refused}");
         drop(first);
         assert!(!folder.path().join("a.db-dyno").exists());
         drop(take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap());

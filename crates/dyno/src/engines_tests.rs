@@ -31,7 +31,8 @@ fn engine_spec_matches_engine_behavior() {
         let schemes = std::iter::once(&spec.name).chain(spec.aliases);
         assert!(schemes.clone().all(|scheme| ENGINES.specs.named(scheme).map(|s| s.name) == Some(spec.name)));
         assert!(spec.examples.iter().all(|example| example.starts_with(spec.name)), "{}", spec.name);
-        assert!(!spec.other_commits.is_empty() && !spec.product.is_empty());
+        assert!(!spec.other_commits.is_empty());
+        assert!(!spec.product.is_empty());
     }
 }
 

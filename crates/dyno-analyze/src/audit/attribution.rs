@@ -236,7 +236,8 @@ mod tests {
             })
         };
         let unknown = &beside_few(false).whose["logical_reads_per_s"];
-        assert!(unknown.marked && unknown.why.contains("Dyno's own observer"), "{unknown:?}");
+        assert!(unknown.marked, "{unknown:?}");
+        assert!(unknown.why.contains("Dyno's own observer"), "{unknown:?}");
         let reported = &beside_few(true).whose["logical_reads_per_s"];
         assert!(!reported.why.contains("observer"), "{reported:?}");
     }
@@ -248,10 +249,8 @@ mod tests {
             *run_reads /= 2;
         });
         let attribution = &record.whose["physical_reads_per_s"];
-        assert!(
-            attribution.marked && (attribution.others_pct.unwrap() - 50.0).abs() < 0.01,
-            "{attribution:?}"
-        );
+        assert!(attribution.marked, "{attribution:?}");
+        assert!((attribution.others_pct.unwrap() - 50.0).abs() < 0.01, "{attribution:?}");
         assert!(record.whose["buffer_hit_pct"].marked);
         assert!(!record.whose["ops_per_s"].marked);
         assert_eq!(record.status, Status::Invalid);
@@ -273,10 +272,8 @@ mod tests {
         });
         assert_eq!(shared.status, Status::Valid, "{:?}", shared.reasons);
         let attribution = &shared.whose["redo_mb_per_s"];
-        assert!(
-            attribution.marked && (attribution.others_pct.unwrap() - 50.0).abs() < 0.1,
-            "{attribution:?}"
-        );
+        assert!(attribution.marked, "{attribution:?}");
+        assert!((attribution.others_pct.unwrap() - 50.0).abs() < 0.1, "{attribution:?}");
     }
 
     #[test]
@@ -293,7 +290,8 @@ mod tests {
                 dyno_record::ForeignActivity::Sampled { average_active_sessions: 0.1, seen: vec![other] };
         });
         assert_eq!(record.status, Status::Valid, "a tenth of a session is a warning: {:?}", record.reasons);
-        assert!(record.whose["redo_mb_per_s"].marked && record.whose["cpu_busy_pct"].marked);
+        assert!(record.whose["redo_mb_per_s"].marked);
+        assert!(record.whose["cpu_busy_pct"].marked);
         assert!(!record.whose["logical_reads_per_s"].marked);
     }
 
@@ -301,17 +299,17 @@ mod tests {
     fn unexplained_device_writes_are_marked() {
         let device = |writes| judged(move |record| fixture::device_writes(record, writes));
         let quiet = device(4_000.0);
-        assert!(!quiet.whose["device_writes_per_s"].marked && !quiet.whose["ops_per_s"].marked);
+        assert!(!quiet.whose["device_writes_per_s"].marked);
+        assert!(!quiet.whose["ops_per_s"].marked);
         let beside = device(80_000.0);
         let attribution = &beside.whose["device_writes_per_s"];
-        assert!(
-            attribution.marked && attribution.others_pct.is_some_and(|pct| pct > 50.0),
-            "{attribution:?}"
-        );
+        assert!(attribution.marked, "{attribution:?}");
+        assert!(attribution.others_pct.is_some_and(|pct| pct > 50.0), "{attribution:?}");
         let check = beside.audit.iter().find(|check| check.check == "device_writes").unwrap();
         assert_eq!(check.status, dyno_record::CheckStatus::Warn, "{}", check.detail);
         let operations = &beside.whose["ops_per_s"];
-        assert!(operations.marked && operations.why.contains("of the device's writes"), "{operations:?}");
+        assert!(operations.marked, "{operations:?}");
+        assert!(operations.why.contains("of the device's writes"), "{operations:?}");
     }
 
     #[test]
@@ -332,6 +330,7 @@ mod tests {
             record.waits = Waits::Absent { absent: "not asked for".into() };
         });
         let attribution = &record.whose["redo_mb_per_s"];
-        assert!(attribution.marked && attribution.why.contains("is unknown"), "{attribution:?}");
+        assert!(attribution.marked, "{attribution:?}");
+        assert!(attribution.why.contains("is unknown"), "{attribution:?}");
     }
 }

@@ -70,9 +70,11 @@ mod tests {
         assert_eq!(judged(|_| ()).0, Pass);
         assert_eq!(judged(|load| load.counted = Ok(99)).0, Fail);
         let (status, detail) = judged(|load| load.wrong = vec!["the sum of id is 1, and has to be 2".into()]);
-        assert!(status == Fail && detail.contains("the sum of id is 1"), "{detail}");
+        assert!(status == Fail, "{detail}");
+        assert!(detail.contains("the sum of id is 1"), "{detail}");
         let (status, detail) = judged(|load| (load.rows, load.counted) = (40, Ok(40)));
-        assert!(status == Warn && detail.contains("of 100: the window ended first"), "{detail}");
+        assert!(status == Warn, "{detail}");
+        assert!(detail.contains("of 100: the window ended first"), "{detail}");
         assert_eq!(judged(|load| load.counted = Err("gone".into())).0, Skipped);
     }
 }

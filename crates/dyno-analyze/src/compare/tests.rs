@@ -42,7 +42,9 @@ fn repeats_without_overlap_give_verdict() {
     assert_eq!((compared.difference_pct, compared.verdict), (Some(-10.0), ComparisonVerdict::Slower));
     assert!((compared.p.unwrap() - 0.007_936_507_936_507_936).abs() < 1e-12);
     let (low, high) = compared.interval_pct.unwrap();
-    assert!(low < -10.0 && -10.0 < high && high < -8.0, "{low} {high}");
+    assert!(low < -10.0, "{low} {high}");
+    assert!(-10.0 < high, "{low} {high}");
+    assert!(high < -8.0, "{low} {high}");
     assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Slower);
     let back = compare(&side("b", &b), &side("a", &a), &only("ops_per_s"));
     assert_eq!(back.overall[0].verdict, ComparisonVerdict::Faster);
@@ -92,9 +94,11 @@ fn comparison_gate_is_checked_against_the_difference() {
     assert!(check("ops_per_s >= -3%").holds, "exactly at the limit");
     assert_eq!(check("ops_per_s >= -3%").outcome(), GateOutcome::NotDecided, "three runs decide nothing");
     let broken = check("worst ops_per_s >= -2.9%");
-    assert!(!broken.holds && !broken.certain, "{broken:?}");
+    assert!(!broken.holds, "{broken:?}");
+    assert!(!broken.certain, "{broken:?}");
     let missing = check("service_p99_us <= 1%");
-    assert!(!missing.holds && missing.difference_pct.is_none(), "a measure that is not there holds nothing");
+    assert!(!missing.holds, "a measure that is not there holds nothing");
+    assert!(missing.difference_pct.is_none(), "a measure that is not there holds nothing");
 }
 
 #[test]
@@ -200,7 +204,9 @@ fn comparison_of_marked_figures_is_marked_and_no_clear_win() {
     assert_eq!((operations.marked, operations.verdict), ((false, false), ComparisonVerdict::Faster));
     let gate: ComparisonGate = "redo_mb_per_s <= 5%".parse().unwrap();
     let result = gate.check(&comparison);
-    assert!(result.marked && !result.holds && !result.certain, "{result:?}");
+    assert!(result.marked, "{result:?}");
+    assert!(!result.holds, "{result:?}");
+    assert!(!result.certain, "{result:?}");
 }
 
 /// Runs during which other programs used these shares of the processors, %.
@@ -234,12 +240,11 @@ fn non_durable_side_is_in_comparison_headline_and_notes() {
         server_settings: Vec::new(),
     };
     let headline = conclusion("ab-1", None, figures).line;
-    assert!(headline.starts_with("b is faster than a: ") && headline.contains(words), "{headline}");
+    assert!(headline.starts_with("b is faster than a: "), "{headline}");
+    assert!(headline.contains(words), "{headline}");
     let undurable_sides = compare(&side("b", &b), &side("c", &b), &ComparisonRules::default());
-    assert!(
-        undurable_sides.not_durable.is_empty()
-            && undurable_sides.notes[0].starts_with("both sides: commits are not durable")
-    );
+    assert!(undurable_sides.not_durable.is_empty());
+    assert!(undurable_sides.notes[0].starts_with("both sides: commits are not durable"));
     // Runs that write nothing have no commits to lose.
     b.iter_mut().for_each(|run| {
         run.window.as_mut().unwrap().counted = Some(dyno_record::window::WorkCounts::default());
@@ -266,10 +271,8 @@ fn background_activity_on_one_side_confounds_verdicts() {
         server_settings: Vec::new(),
     };
     let headline = conclusion("ab-1", None, figures).line;
-    assert!(
-        headline.starts_with("confounded, no verdict on b against a: ") && headline.contains(words),
-        "{headline}"
-    );
+    assert!(headline.starts_with("confounded, no verdict on b against a: "), "{headline}");
+    assert!(headline.contains(words), "{headline}");
     let gate: ComparisonGate = "ops_per_s <= 5%".parse().unwrap();
     assert!(!gate.check(&comparison).certain);
 }

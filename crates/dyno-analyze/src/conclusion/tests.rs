@@ -196,10 +196,8 @@ fn ab_conclusion_says_how_many_pairs_would_decide() {
     assert_eq!(decided.next, []);
     let noisy = ab_of(&[1000.0, 1100.0, 900.0, 1150.0, 950.0], &[900.0, 1050.0, 850.0, 1080.0, 880.0]);
     let (rule, more) = next_of(&noisy);
-    assert!(
-        rule == "more_pairs" && more.starts_with("dyno ab --a work_unit=64 --b work_unit=32 --pairs "),
-        "{noisy:#?}"
-    );
+    assert!(rule == "more_pairs", "{noisy:#?}");
+    assert!(more.starts_with("dyno ab --a work_unit=64 --b work_unit=32 --pairs "), "{noisy:#?}");
     let wild = ab_of(&[1000.0, 2000.0, 500.0, 1500.0, 700.0], &[1010.0, 1980.0, 510.0, 1490.0, 720.0]);
     assert_eq!(next_of(&wild), ("not_decidable".into(), String::new()));
     reads_back(&noisy);

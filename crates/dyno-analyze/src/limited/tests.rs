@@ -82,7 +82,8 @@ fn cpu_quota_is_identified_as_limit() {
     assert_eq!(limited(&record).by, Component::CpuQuota);
     host(&mut record, &quota(60.0));
     let component = limited(&record).by;
-    assert!(component != Component::CpuQuota && component != Component::RoundTrips, "{component:?}");
+    assert!(component != Component::CpuQuota, "{component:?}");
+    assert!(component != Component::RoundTrips, "{component:?}");
 }
 
 #[test]

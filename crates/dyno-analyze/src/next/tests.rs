@@ -140,7 +140,8 @@ fn run_rules_need_their_evidence() {
         let all_steps = steps(&record, *component);
         let step = all_steps.iter().find(|step| step.rule == *rule);
         let step = step.unwrap_or_else(|| panic!("{rule}: {all_steps:#?}"));
-        assert!(step.sentence.len() > 20 && !step.sentence.contains("  "), "{step:?}");
+        assert!(step.sentence.len() > 20, "{step:?}");
+        assert!(!step.sentence.contains("  "), "{step:?}");
         step.command.iter().for_each(|command| assert_keys_exist(command));
         without(&mut record);
         assert!(steps(&record, *component).iter().all(|step| step.rule != *rule), "{rule} without evidence");

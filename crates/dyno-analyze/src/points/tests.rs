@@ -181,7 +181,9 @@ fn target_part_is_left_out_when_whole_run_is_present() {
 #[test]
 fn no_runs_give_no_points() {
     let points = points(&[]);
-    assert!(points.points.is_empty() && points.axes.is_empty() && points.curves(SESSIONS).is_empty());
+    assert!(points.points.is_empty());
+    assert!(points.axes.is_empty());
+    assert!(points.curves(SESSIONS).is_empty());
 }
 
 #[test]

@@ -67,7 +67,9 @@ fn usl_fit_recovers_known_coefficients() {
     let points = [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
     let Coefficients { lambda, sigma, kappa } =
         scalability(&loads(&points), SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
-    assert!(near(sigma, 0.02, 1e-3) && near(kappa, 0.02, 1e-3) && near(lambda, 1.0, 1e-3));
+    assert!(near(sigma, 0.02, 1e-3));
+    assert!(near(kappa, 0.02, 1e-3));
+    assert!(near(lambda, 1.0, 1e-3));
 }
 
 #[test]
@@ -79,7 +81,9 @@ fn raytracer_fit_with_contention_only_has_no_peak() {
     let points: Vec<_> = processors.into_iter().zip(rays).collect();
     let model = scalability(&loads(&points), SEED).unwrap();
     let usl = model.fit(ScalabilityLaw::Usl).coefficients;
-    assert!(near(usl.sigma, 0.057_770_8, 1e-5) && usl.kappa < 1e-12 && near(usl.lambda, 21.848_843, 1e-6));
+    assert!(near(usl.sigma, 0.057_770_8, 1e-5));
+    assert!(usl.kappa < 1e-12);
+    assert!(near(usl.lambda, 21.848_843, 1e-6));
     assert_eq!(model.chosen, ScalabilityLaw::Amdahl);
     assert!(near(model.best().coefficients.ceiling().unwrap(), 378.2, 1e-3));
     assert_eq!(model.best().coefficients.peak(), None);
@@ -130,9 +134,9 @@ fn published_flash_and_server_ramps_are_fitted() {
     let model = scalability(&loads(&points), SEED).unwrap();
     assert_eq!(model.chosen, ScalabilityLaw::Usl);
     let Coefficients { lambda, sigma, kappa } = model.best().coefficients;
-    assert!(
-        near(sigma, 0.038_650_7, 1e-4) && near(kappa, 0.000_233_048, 1e-4) && near(lambda, 37_951.98, 1e-4)
-    );
+    assert!(near(sigma, 0.038_650_7, 1e-4));
+    assert!(near(kappa, 0.000_233_048, 1e-4));
+    assert!(near(lambda, 37_951.98, 1e-4));
     assert_eq!(model.best().coefficients.peak().unwrap().sessions.round(), 64.0);
     // server-in-memory-oracle.csv, rows per second against jobs: no contention at all, up to all 32 threads.
     let scan = [2.953e6, 6.303e6, 1.282e7, 2.521e7, 4.762e7, 6.885e7];
@@ -140,7 +144,8 @@ fn published_flash_and_server_ramps_are_fitted() {
     for (rows, kappa) in [(scan, 0.000_543_276), (lookup, 0.000_701_853)] {
         let points: Vec<_> = (0..6).map(|i| f64::from(1 << i)).zip(rows).collect();
         let usl = scalability(&loads(&points), SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
-        assert!(usl.sigma < 1e-9 && near(usl.kappa, kappa, 1e-4), "{usl:?}");
+        assert!(usl.sigma < 1e-9, "{usl:?}");
+        assert!(near(usl.kappa, kappa, 1e-4), "{usl:?}");
     }
 }
 
@@ -171,7 +176,8 @@ fn scalability_fit_weights_points_by_repeats() {
     ramp[5].repeats = 1;
     let weighed = scalability(&ramp, SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
     let off = |found: Coefficients| (found.at(32.0) / truth.at(32.0) - 1.0).abs();
-    assert!(off(weighed) < 0.01 && off(equal) > 0.05, "{} {}", off(weighed), off(equal));
+    assert!(off(weighed) < 0.01, "{} {}", off(weighed), off(equal));
+    assert!(off(equal) > 0.05, "{} {}", off(weighed), off(equal));
 }
 
 #[test]
@@ -264,5 +270,6 @@ fn law_that_fits_nothing_is_not_reported_as_a_fit() {
     // of 100 %.
     let flat = [(1.0, 1_000.0), (2.0, 1_010.0), (4.0, 995.0), (8.0, 1_004.0), (12.0, 1_001.0), (24.0, 997.0)];
     let flat_model = scalability(&loads(&flat), SEED).unwrap();
-    assert!(flat_model.best().r_squared < 0.5 && flat_model.best().holds());
+    assert!(flat_model.best().r_squared < 0.5);
+    assert!(flat_model.best().holds());
 }

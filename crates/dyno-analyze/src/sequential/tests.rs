@@ -123,7 +123,8 @@ fn clear_difference_stops_test_early() {
             mean * (1.0 + 0.02 * normal(random))
         })
     });
-    assert!(differs > 0.99 && pairs < 10.0, "{differs} after {pairs} of 20 pairs");
+    assert!(differs > 0.99, "{differs} after {pairs} of 20 pairs");
+    assert!(pairs < 10.0, "{differs} after {pairs} of 20 pairs");
 }
 
 #[test]
@@ -147,9 +148,11 @@ fn equal_quiet_sides_are_called_equal_and_noisy_ones_stop() {
         }
     };
     let (equal, pairs) = share_of(Ending::Equal, test_with(0.005));
-    assert!(equal > 0.9 && pairs < 12.0, "{equal} after {pairs}");
+    assert!(equal > 0.9, "{equal} after {pairs}");
+    assert!(pairs < 12.0, "{equal} after {pairs}");
     let (open, pairs) = share_of(Ending::Open, test_with(0.08));
-    assert!(open > 0.8 && pairs < 16.0, "{open} after {pairs}");
+    assert!(open > 0.8, "{open} after {pairs}");
+    assert!(pairs < 16.0, "{open} after {pairs}");
 }
 
 #[test]
@@ -179,7 +182,8 @@ fn intervals_of_stopped_tests_contain_the_true_ratio() {
 #[test]
 fn boundaries_are_levels_that_ranks_can_have() {
     let level = |pairs: usize, level: f64| Boundary::new((pairs, pairs), level).map(|found| found.level);
-    assert!(level(3, 0.05).is_none() && level(4, 0.028).is_none());
+    assert!(level(3, 0.05).is_none());
+    assert!(level(4, 0.028).is_none());
     assert!((level(4, 0.05).unwrap() - 2.0 / 70.0).abs() < 1e-12);
     assert!((level(5, 0.01).unwrap() - 2.0 / 252.0).abs() < 1e-12);
     // U = 13 is the largest significant value for 8 and 8 runs at 5 % (Siegel and Castellan).
@@ -187,7 +191,8 @@ fn boundaries_are_levels_that_ranks_can_have() {
     let eight = Boundary::new((8, 8), 0.05).unwrap();
     assert!(format!("{eight:?}").contains("critical: 13"), "{eight:?}");
     assert!(eight.ratio(&runs, &runs).is_none(), "a zero has no ratio");
-    assert!(Boundary::new((30, 30), 0.01).is_some() && Boundary::new((0, 4), 0.05).is_none());
+    assert!(Boundary::new((30, 30), 0.01).is_some());
+    assert!(Boundary::new((0, 4), 0.05).is_none());
 }
 
 #[test]

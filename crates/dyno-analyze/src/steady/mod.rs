@@ -161,9 +161,9 @@ mod tests {
         // 2.5 a round over four steps: 10 %, just within; a straight line of 2.6 a round is not.
         let rising = |step: f64| -> Vec<f64> { (-2..=2).map(|i| 100.0 + step * f64::from(i)).collect() };
         let window = windows(&rising(2.5))[0];
-        assert!(
-            window.steady && (window.slope_pct - 10.0).abs() < 1e-9 && (window.range_pct - 10.0).abs() < 1e-9
-        );
+        assert!(window.steady);
+        assert!((window.slope_pct - 10.0).abs() < 1e-9);
+        assert!((window.range_pct - 10.0).abs() < 1e-9);
         assert!(!windows(&rising(2.6))[0].steady);
         assert!(!windows(&rising(-2.6))[0].steady, "a fall counts as a rise");
     }
@@ -192,7 +192,8 @@ mod tests {
             vec![point(100, 1.0), point(200, 1.01), point(300, 0.99), point(400, 1.0), point(7, 0.3)];
         let rounds = rounds(&Series { interval_s: 1.0, points, full: None }, 2.0);
         assert_eq!(rounds.len(), 2);
-        assert!((rounds[0] - 300.0 / 2.01).abs() < 1e-9 && (rounds[1] - 700.0 / 1.99).abs() < 1e-9);
+        assert!((rounds[0] - 300.0 / 2.01).abs() < 1e-9);
+        assert!((rounds[1] - 700.0 / 1.99).abs() < 1e-9);
     }
 
     proptest! {

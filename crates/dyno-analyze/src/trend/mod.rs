@@ -377,7 +377,8 @@ mod tests {
         let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default());
         let words = &trend.words()[0];
         let expected = "→ 18.9, a_setting – → on, b_setting – → on, and 1 more";
-        assert!(words.contains("with it changed version ") && words.ends_with(expected), "{words}");
+        assert!(words.contains("with it changed version "), "{words}");
+        assert!(words.ends_with(expected), "{words}");
         assert_eq!(trend.changes[0].differed.len(), 4, "{:?}", trend.changes[0].differed);
         // A default that changed without the version is no consequence of it.
         for record in &mut records[6..] {

@@ -79,7 +79,8 @@ fn html_value_without_its_unit_is_an_error() {
 #[test]
 fn suffix_without_a_number_is_a_warning() {
     let report = read(&TEXT.replace("      5,000.1 ", "            K "));
-    assert!(!report.has_errors() && report.issues.len() == 1, "{:#?}", report.issues);
+    assert!(!report.has_errors(), "{:#?}", report.issues);
+    assert!(report.issues.len() == 1, "{:#?}", report.issues);
     assert_eq!(report.value("load_profile_per_s.block_changes"), None);
 }
 

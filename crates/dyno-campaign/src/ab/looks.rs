@@ -191,12 +191,16 @@ mod tests {
         let (result, answer) = test(&STEADY, &times(1.2), &[]);
         assert_eq!((result.stop, result.looks.len()), (SequentialStop::Decided, 1));
         assert_eq!((result.looks[0].pairs, result.planned.as_slice()), (6, [6, 8, 10].as_slice()));
-        assert!(result.looks[0].p.unwrap() <= result.looks[0].level && result.looks[0].level < 0.02);
+        assert!(result.looks[0].p.unwrap() <= result.looks[0].level);
+        assert!(result.looks[0].level < 0.02);
         let overall = &answer.comparison.overall[0];
         assert_eq!(overall.verdict, ComparisonVerdict::Faster);
         assert_eq!(answer.comparison.points[0].measures[0].verdict, ComparisonVerdict::Faster);
         let (low, high) = overall.interval_pct.unwrap();
-        assert!(low > 18.0 && high < 22.0 && low < 20.0 && high > 20.0, "{low} {high}");
+        assert!(low > 18.0, "{low} {high}");
+        assert!(high < 22.0, "{low} {high}");
+        assert!(low < 20.0, "{low} {high}");
+        assert!(high > 20.0, "{low} {high}");
     }
 
     #[test]
@@ -218,10 +222,12 @@ mod tests {
         // Two pairs look clear and decide nothing: the least p of so few ranks is 0.33.
         let (result, answer) = test(&STEADY[..2], &times(1.2)[..2], &["ops_per_s >= -3%"]);
         assert_eq!((result.stop, result.looks.len()), (SequentialStop::PairsMax, 0));
-        assert!(!answer.gates[0].certain && answer.comparison.overall[0].interval_pct.is_none());
+        assert!(!answer.gates[0].certain);
+        assert!(answer.comparison.overall[0].interval_pct.is_none());
         let (result, answer) = test(&STEADY, &times(1.0), &["ops_per_s >= -3%"]);
         assert_eq!(result.stop, SequentialStop::Decided);
-        assert!(answer.gates[0].certain && answer.gates[0].holds);
+        assert!(answer.gates[0].certain);
+        assert!(answer.gates[0].holds);
     }
 
     #[test]

@@ -64,7 +64,8 @@ mod tests {
             ("work_mem=4\nMB,8MB", "control"),
         ] {
             let error = ServerSettingSides::read(text).unwrap_err();
-            assert!(error.to_string().contains(part) && !error.hint().is_empty(), "{text:?}: {error}");
+            assert!(error.to_string().contains(part), "{text:?}: {error}");
+            assert!(!error.hint().is_empty(), "{text:?}: {error}");
         }
     }
 }

@@ -109,7 +109,8 @@ fn never_stop(_: &CampaignEvent) -> bool {
 fn counted_runs(events: &[CampaignEvent]) -> Vec<(u32, u32, u32)> {
     let counted_run = |event: &CampaignEvent| match event {
         CampaignEvent::Ended(RunEnded { number, part, record, failed, skipped: false }) => {
-            assert!(failed.is_none() && record.as_ref().is_some_and(|record| record.status.counts()));
+            assert!(failed.is_none());
+            assert!(record.as_ref().is_some_and(|record| record.status.counts()));
             Some((*number, part.point, part.repeat))
         }
         _ => None,
@@ -158,7 +159,9 @@ fn sweep_emits_events_from_start_to_conclusion() {
     let runs = counted_runs(&events);
     assert_eq!(runs.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
 
-    assert!(swept.done && swept.stopped.is_none() && swept.failed == 0);
+    assert!(swept.done);
+    assert!(swept.stopped.is_none());
+    assert!(swept.failed == 0);
     let places: Vec<_> = swept.records.iter().map(|record| record.part_of.clone().unwrap()).collect();
     assert_eq!(
         places.iter().map(|part| (part.point, part.repeat)).collect::<Vec<_>>(),
@@ -186,7 +189,9 @@ fn stopped_sweep_keeps_its_runs_and_resumes_with_the_rest() {
     let order = SweepCampaign::resumed(&other.repository(), None, ENGINES.specs, false).unwrap();
     assert_eq!(order.left().len(), 2);
     let rest = sweep(&other.context(), order).unwrap().unwrap();
-    assert!(rest.done && rest.id == swept.id && rest.records.len() == 4);
+    assert!(rest.done);
+    assert!(rest.id == swept.id);
+    assert!(rest.records.len() == 4);
     let all = counted_runs(&other.take_events());
     assert_eq!(all[..2], first, "what was measured before is heard again, and first");
     assert_eq!(all.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -240,14 +245,13 @@ fn complete_interval_events_match_the_record() {
                     (of_record.at_s, &of_record.metrics)
                 );
                 // A session that was not scheduled for a while reports late.
-                assert!(complete.point.ops <= of_record.ops && complete.so_far.ops >= last);
+                assert!(complete.point.ops <= of_record.ops);
+                assert!(complete.so_far.ops >= last);
                 assert_eq!(complete.latency.count(), complete.point.ops);
                 assert_eq!(complete.latency.quantiles_us([0.5]), [complete.point.p50_us]);
-                assert!(
-                    complete.snapshot_count > 0
-                        && complete.changes.is_empty()
-                        && complete.counters.len() == 1
-                );
+                assert!(complete.snapshot_count > 0);
+                assert!(complete.changes.is_empty());
+                assert!(complete.counters.len() == 1);
                 (points, last) = (points + 1, complete.so_far.ops);
             }
             CampaignEvent::Phase(dyno_drive::RunEvent::Whole(so_far)) => whole = Some(so_far),
@@ -255,7 +259,8 @@ fn complete_interval_events_match_the_record() {
         }
     }
     let whole = whole.unwrap();
-    assert!(points > 0 && whole.ops >= last);
+    assert!(points > 0);
+    assert!(whole.ops >= last);
     assert_eq!((whole.ops, whole.latency.count()), (record.ops["all"].count, record.ops["all"].count));
     let of_record = |(name, ops): &(String, u64)| record.ops[name].count == *ops;
     assert!(whole.classes.iter().all(of_record), "{:?} {:?}", whole.classes, record.ops.keys());
@@ -291,11 +296,10 @@ fn hook_commands_need_consent_before_they_run() {
 fn campaign_errors_have_kind_and_hint() {
     let ear = RecordingListener::new(never_stop);
     let no_data_error = dyno_campaign::run(&ear.context(), ear.plan(&[])).unwrap_err();
-    assert!(
-        no_data_error.kind() == ErrorKind::Failed && no_data_error.hint().contains("dyno load"),
-        "{no_data_error:?}"
-    );
+    assert!(no_data_error.kind() == ErrorKind::Failed, "{no_data_error:?}");
+    assert!(no_data_error.hint().contains("dyno load"), "{no_data_error:?}");
     let still =
         SweepCampaign::new(ear.plan(&[]), ENGINES.specs, false, RunLabels::default()).map(drop).unwrap_err();
-    assert!(still.kind() == ErrorKind::Usage && still.hint().contains("[sweep]"), "{still:?}");
+    assert!(still.kind() == ErrorKind::Usage, "{still:?}");
+    assert!(still.hint().contains("[sweep]"), "{still:?}");
 }

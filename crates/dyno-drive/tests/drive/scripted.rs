@@ -61,7 +61,8 @@ fn run_counts_match_database_counters() {
     let record = Scene::new().sessions(4).updates(30).run();
     assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
     let counted = record.window.as_ref().unwrap().counted.as_ref().unwrap();
-    assert!(counted.operations() > 0 && record.ops["all"].count > 0);
+    assert!(counted.operations() > 0);
+    assert!(record.ops["all"].count > 0);
     assert_eq!(record.counters.get(Counter::LogicalReads), Ok(counted.rows() as i64));
     assert_eq!(record.counters.get(Counter::Commits), Ok(counted.commits as i64));
     assert_eq!(record.counters.get(Counter::RowsWritten), Ok(counted.rows_updated as i64));
@@ -147,7 +148,8 @@ fn retryable_errors_are_counted_and_run_continues() {
         .run();
     assert_eq!(record.status, Status::Valid);
     let select = &record.ops["select"];
-    assert!(select.errors > 0 && select.count > select.errors);
+    assert!(select.errors > 0);
+    assert!(select.count > select.errors);
     assert_eq!((record.errors[0].class.as_str(), record.errors[0].code.as_str()), ("retryable", "E1"));
     assert_eq!(record.series.points.iter().map(|p| p.errors).sum::<u64>(), select.errors);
 }
@@ -174,11 +176,8 @@ fn run_by_operations_ends_if_all_operations_fail() {
             .run();
         assert_eq!(record.status, Status::Failed, "{:?}", record.reasons);
         let words = "operations in a row have failed within ";
-        assert!(
-            record.reasons[0].contains(words) && record.reasons[0].contains("scripted"),
-            "{:?}",
-            record.reasons
-        );
+        assert!(record.reasons[0].contains(words), "{:?}", record.reasons);
+        assert!(record.reasons[0].contains("scripted"), "{:?}", record.reasons);
         // Pauses keep it from sending a hundred thousand requests per second.
         assert!(record.errors.iter().map(|tally| tally.count).sum::<u64>() < 1_000, "{:?}", record.errors);
     }
@@ -233,14 +232,12 @@ fn fatal_error_ends_run_and_keeps_measurements() {
         )
         .run_watched(&IntervalFlag(measuring));
     assert_eq!(record.status, Status::Failed);
-    assert!(
-        record.reasons[0].contains("session 0") && record.reasons[0].contains("E1"),
-        "{:?}",
-        record.reasons
-    );
+    assert!(record.reasons[0].contains("session 0"), "{:?}", record.reasons);
+    assert!(record.reasons[0].contains("E1"), "{:?}", record.reasons);
     assert!(record.errors.iter().any(|tally| tally.class == "fatal"));
     let all = &record.ops["all"];
-    assert!(all.count > 0 && record.window.unwrap().seconds > 0.0);
+    assert!(all.count > 0);
+    assert!(record.window.unwrap().seconds > 0.0);
     assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
 }
 
@@ -269,7 +266,8 @@ fn operations_of_other_sessions_on_thread_of_hung_one_are_kept() {
     assert_eq!(record.status, Status::Invalid, "{:?}", record.reasons);
     assert!(record.reasons[0].contains("1 sessions did not end"), "{:?}", record.reasons);
     let all = &record.ops["all"];
-    assert!(all.count > 400 && all.service_us.count == all.count, "{all:?}");
+    assert!(all.count > 400, "{all:?}");
+    assert!(all.service_us.count == all.count, "{all:?}");
 }
 
 /// The planned window of runs in which a session panics.
@@ -299,7 +297,8 @@ fn engine_panic_ends_run_and_keeps_measurements() {
         let record = panicking(scene);
         assert_eq!(record.status, Status::Failed);
         let reason = &record.reasons[0];
-        assert!(reason.contains("session 1: ") && reason.contains("as scripted"), "{reason}");
+        assert!(reason.contains("session 1: "), "{reason}");
+        assert!(reason.contains("as scripted"), "{reason}");
         let panic_tally = record.errors.iter().find(|tally| tally.code == "panic").unwrap();
         assert_eq!((panic_tally.class.as_str(), panic_tally.count), ("fatal", 1));
         let all = &record.ops["all"];
@@ -322,7 +321,8 @@ fn panic_while_opening_session_ends_run_before_window() {
         let record = scene.sessions(2).panics(Some(1), None).run();
         assert_eq!(record.status, Status::Failed);
         let reason = &record.reasons[0];
-        assert!(reason.contains("session 1 cannot start") && reason.contains("as scripted"), "{reason}");
+        assert!(reason.contains("session 1 cannot start"), "{reason}");
+        assert!(reason.contains("as scripted"), "{reason}");
         assert!(record.window.is_none());
     }
 }
@@ -333,8 +333,10 @@ fn panic_at_session_end_is_reported_with_the_result() {
         let record = scene.sessions(2).panics(None, Some(1)).run();
         assert_eq!(record.status, Status::Failed);
         let reason = &record.reasons[0];
-        assert!(reason.contains("session 1: ") && reason.contains("as scripted"), "{reason}");
-        assert!(record.ops["all"].count > 0 && record.gate.sessions == 2);
+        assert!(reason.contains("session 1: "), "{reason}");
+        assert!(reason.contains("as scripted"), "{reason}");
+        assert!(record.ops["all"].count > 0);
+        assert!(record.gate.sessions == 2);
     }
 }
 
@@ -452,10 +454,12 @@ fn slices_count_work_inside_the_database() {
     let counted = record.window.as_ref().unwrap().counted.as_ref().unwrap();
     assert_eq!(record.counters.get(Counter::LogicalReads), Ok(counted.rows() as i64));
     assert_eq!(record.counters.get(Counter::Commits), Ok(counted.commits as i64));
-    assert!(
-        counted.commits > 0 && record.ops["slice"].count > 0 && record.ops["slice"].service_us.p50.is_some()
-    );
-    assert!(all.untimed.is_some() && all.service_us.p50.is_none() && all.service_us.mean.is_some());
+    assert!(counted.commits > 0);
+    assert!(record.ops["slice"].count > 0);
+    assert!(record.ops["slice"].service_us.p50.is_some());
+    assert!(all.untimed.is_some());
+    assert!(all.service_us.p50.is_none());
+    assert!(all.service_us.mean.is_some());
     assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
 }
 

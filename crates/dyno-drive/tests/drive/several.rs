@@ -98,11 +98,8 @@ fn target_records_sum_to_the_total() {
         assert_eq!(part.counters.get(Counter::LogicalReads), Ok(counted as i64));
         assert_eq!(part.series.points.iter().map(|point| point.ops).sum::<u64>(), part.ops["all"].count);
     }
-    assert!(
-        parts[0].ops["update"].count > 0 && !parts[1].ops.contains_key("update"),
-        "{:?}",
-        parts[1].ops.keys()
-    );
+    assert!(parts[0].ops["update"].count > 0, "{:?}", parts[1].ops.keys());
+    assert!(!parts[1].ops.contains_key("update"), "{:?}", parts[1].ops.keys());
     let sum = |of: fn(&RunRecord) -> f64| (of(&record), parts.iter().map(of).sum::<f64>());
     for (total, of_parts) in [
         sum(|r| r.ops["all"].count as f64),
@@ -114,7 +111,8 @@ fn target_records_sum_to_the_total() {
         sum(|r| r.whole.as_ref().unwrap().commits as f64),
         sum(|r| r.series.points.iter().map(|point| point.ops).sum::<u64>() as f64),
     ] {
-        assert!((total - of_parts).abs() <= total * 1e-9 && total > 0.0, "{total} is not {of_parts}");
+        assert!((total - of_parts).abs() <= total * 1e-9, "{total} is not {of_parts}");
+        assert!(total > 0.0, "{total} is not {of_parts}");
     }
     // A share comes from the sums, and processor time belongs to the machine.
     assert_eq!(record.metrics["buffer_hit_pct"].value(), Some(100.0));
@@ -138,7 +136,8 @@ fn counter_of_shared_server_is_not_counted_twice() {
     let record = run_targets(&plan(2, &[]), target_contexts);
     let reason = record.counters.get(Counter::RedoBytes).unwrap_err();
     assert!(reason.contains("targets 1 and 2 are on one server"), "{reason}");
-    assert!(record.metrics["redo_bytes_per_s"].value().is_none() && record.counters.native.is_empty());
+    assert!(record.metrics["redo_bytes_per_s"].value().is_none());
+    assert!(record.counters.native.is_empty());
     assert!(record.counters.get(Counter::LogicalReads).is_ok());
     assert!(record.parts()[0].counters.get(Counter::RedoBytes).is_ok(), "each target's own is known");
 }
@@ -164,5 +163,6 @@ fn fatal_error_names_its_target() {
         "{:?}",
         record.reasons
     );
-    assert!(record.parts()[1].errors[0].message.contains("cheese") && record.parts()[0].errors.is_empty());
+    assert!(record.parts()[1].errors[0].message.contains("cheese"));
+    assert!(record.parts()[0].errors.is_empty());
 }

@@ -125,6 +125,7 @@ mod tests {
         let connection = fields.into_iter().find(|fields| fields[1] == local).expect("it is listed");
         let (kind, rest) = connection[5].split_once(':').unwrap();
         let hundredths = u64::from_str_radix(rest, 16).unwrap();
-        assert!(kind == "02" && hundredths <= 6_000, "{connection:?}");
+        assert!(kind == "02", "{connection:?}");
+        assert!(hundredths <= 6_000, "{connection:?}");
     }
 }

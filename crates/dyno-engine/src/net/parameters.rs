@@ -158,7 +158,8 @@ mod tests {
             ("x://h/?timeout=0", "timeout \"0\" cannot be used", "write seconds, from 1"),
         ] {
             let error = read(url).unwrap_err();
-            assert!(error.message.contains(message) && error.hint == hint, "{error} {}", error.hint);
+            assert!(error.message.contains(message), "{error} {}", error.hint);
+            assert!(error.hint == hint, "{error} {}", error.hint);
         }
     }
 }

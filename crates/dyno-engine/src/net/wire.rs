@@ -154,7 +154,8 @@ pub(super) mod tests {
         let closed_error = TargetError::from(lost_connection());
         assert_eq!(closed_error.message, "the connection to the server is lost: the server closed it");
         let strange = TargetError::from(WireError::<No>::protocol("a riddle"));
-        assert!(strange.message.ends_with("it sent a riddle") && strange.hint.ends_with("a plain server"));
+        assert!(strange.message.ends_with("it sent a riddle"));
+        assert!(strange.hint.ends_with("a plain server"));
         let refused = WireError::Server(Box::new(No)).into_op();
         assert_eq!((refused.class, refused.code.as_str()), (ErrorClass::Fatal, "7"));
         assert!(No::of(&TargetError::from(WireError::Server(Box::new(No)))).is_some());

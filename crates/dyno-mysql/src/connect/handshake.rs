@@ -195,13 +195,15 @@ mod tests {
         let hello =
             MySqlHandshake::read(&greeting("5.5.5-10.11.6-MariaDB", NEEDED | c::CACHE_METADATA)).unwrap();
         assert_eq!((hello.greeting.version.as_str(), hello.greeting.id), ("10.11.6-MariaDB", 7));
-        assert!(hello.greeting.mariadb && hello.has(c::CACHE_METADATA));
+        assert!(hello.greeting.mariadb);
+        assert!(hello.has(c::CACHE_METADATA));
         assert_eq!(hello.scramble, b"12345678901234567890");
         assert_eq!(hello.plugin, "mysql_native_password");
         assert!(has_metadata_flag(requested_capabilities(&hello).unwrap()));
         let mysql = MySqlHandshake::read(&greeting("9.7.4-2", NEEDED | c::LONG_PASSWORD | c::CACHE_METADATA))
             .unwrap();
-        assert!(!mysql.greeting.mariadb && !mysql.has(c::CACHE_METADATA));
+        assert!(!mysql.greeting.mariadb);
+        assert!(!mysql.has(c::CACHE_METADATA));
     }
 
     #[test]

@@ -188,7 +188,8 @@ mod tests {
         let mut maker = MySqlRowGenerator::new(&spec, &table, MySqlRowShape::of(16_384).unwrap());
         let mut out = String::new();
         maker.append_values(0, &mut out);
-        assert!(out.contains("\\'") && out.contains("\\\\"), "8 KB of filler hold both");
+        assert!(out.contains("\\'"), "8 KB of filler hold both");
+        assert!(out.contains("\\\\"), "8 KB of filler hold both");
         // After removing escaped characters, quotes occur in pairs.
         let plain = out.replace("\\\\", "").replace("\\'", "");
         assert_eq!(plain.matches('\'').count(), 2 * (TEXT_COLUMNS + 1 + 1));

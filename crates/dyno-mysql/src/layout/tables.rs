@@ -164,7 +164,8 @@ mod tests {
             let free = page_bytes as usize - PAGE_OVERHEAD_BYTES;
             // The length of `pad` takes one byte less if `pad` has at most 255 bytes.
             let row = ROW_OVERHEAD_BYTES + column_bytes * TEXT_COLUMNS + pad_bytes;
-            assert!(row < free / 2 && row < 16_384, "{page_bytes}: a row of {row} bytes would be cut up");
+            assert!(row < free / 2, "{page_bytes}: a row of {row} bytes would be cut up");
+            assert!(row < 16_384, "{page_bytes}: a row of {row} bytes would be cut up");
             // The length of a short text takes one byte less.
             let spacers = shape.spacers as usize * (SPACER_OVERHEAD_BYTES - 1 + spacer_bytes);
             assert!(2 * (row - 1) + spacers > free, "{page_bytes}: two rows of {row} bytes fit");

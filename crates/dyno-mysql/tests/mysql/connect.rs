@@ -26,7 +26,8 @@ fn server_is_reached_by_tcp_and_by_unix_socket() {
             let identity = target_at(&url).identify().unwrap();
             assert_eq!(identity.product, server.version().product.name());
             assert!(identity.version.starts_with(&server.version().full), "{}", identity.version);
-            assert!(identity.same_host && identity.block_size == 16_384);
+            assert!(identity.same_host);
+            assert!(identity.block_size == 16_384);
             assert_eq!(identity.data_path.as_deref(), server.data_dir().to_str());
         }
     });
@@ -105,7 +106,8 @@ fn certificate_check_follows_ssl_mode() {
         assert!(other_name.message.contains("not accepted"), "{other_name}");
         let stranger = put("stranger.pem", &certificates::make().ca_cert);
         let unknown = at("localhost", &format!("ssl-ca={stranger}")).unwrap_err();
-        assert!(unknown.message.contains("not accepted") && unknown.hint.contains("ssl-ca"), "{unknown}");
+        assert!(unknown.message.contains("not accepted"), "{unknown}");
+        assert!(unknown.hint.contains("ssl-ca"), "{unknown}");
     }
 }
 

@@ -58,7 +58,8 @@ fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
         assert_eq!(tables, expected);
         for facts in &report.tables {
             // Two concurrent connections may split a page or two more than one connection.
-            assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
+            assert!(facts.blocks >= facts.rows, "{facts:?}");
+            assert!(facts.blocks <= facts.rows + 4, "{facts:?}");
             assert_eq!(leaf_pages(server, &facts.table), facts.blocks);
         }
         assert_eq!(query_number(server, "SELECT COUNT(*) FROM dyno_rows_1 WHERE custid IS NULL"), 2000);
@@ -74,7 +75,8 @@ fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
 
         let again =
             target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
-        assert!(again.already && again.rows_written == 0);
+        assert!(again.already);
+        assert!(again.rows_written == 0);
         assert_eq!(again.tables, report.tables);
 
         let spec_b = spec(1, 700, 0);
@@ -143,7 +145,8 @@ fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
     let target = target_at(&server.url());
     let report = target.block_data().unwrap().load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
     for facts in &report.tables {
-        assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
+        assert!(facts.blocks >= facts.rows, "{facts:?}");
+        assert!(facts.blocks <= facts.rows + 4, "{facts:?}");
     }
     target.block_data().unwrap().spot_check(spec, 7).unwrap();
     // The row's own columns are in its page: nothing is stored off-page.
@@ -271,7 +274,8 @@ fn load_error_names_missing_user_privileges() {
             .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
             .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege, "{error}");
-        assert!(error.hint.contains("CREATE ROUTINE") && error.hint.contains("'little'"), "{}", error.hint);
+        assert!(error.hint.contains("CREATE ROUTINE"), "{}", error.hint);
+        assert!(error.hint.contains("'little'"), "{}", error.hint);
         // Enough for everything, without PROCESS and without the statistics tables.
         let grant = "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, \
                      EXECUTE ON bench.* TO little@'127.0.0.1'";
@@ -281,7 +285,8 @@ fn load_error_names_missing_user_privileges() {
             .unwrap()
             .load(&spec(1, 2000, 0), &options(1), &Silent, &Cancel::default())
             .unwrap();
-        assert!(report.tables[0].blocks >= 2000 && report.tables[0].blocks < 2400, "{:?}", report.tables);
+        assert!(report.tables[0].blocks >= 2000, "{:?}", report.tables);
+        assert!(report.tables[0].blocks < 2400, "{:?}", report.tables);
         assert_eq!(little.block_data().unwrap().drop_all().unwrap().len(), 15);
     });
 }

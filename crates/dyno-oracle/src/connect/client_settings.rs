@@ -138,7 +138,8 @@ mod tests {
         assert!(place("oracle://me@/", descriptor).expect_err("a descriptor").hint.contains("tnsnames.ora"));
         let sid = |name: &str| (name == "ORACLE_SID").then(|| "ORCL".to_owned());
         let error = place("oracle://me@/", sid).expect_err("a local instance");
-        assert!(error.message.contains("ORACLE_SID=ORCL") && error.hint.contains("?sid=SID"), "{error}");
+        assert!(error.message.contains("ORACLE_SID=ORCL"), "{error}");
+        assert!(error.hint.contains("?sid=SID"), "{error}");
         assert_eq!(place("oracle://me@db1/?sid=X", sid).unwrap(), "oracle://me@db1/?sid=X");
     }
 

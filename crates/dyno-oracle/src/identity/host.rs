@@ -46,8 +46,11 @@ mod tests {
 
     #[test]
     fn process_monitor_is_recognized_by_name() {
-        assert!(is_monitor("ora_pmon_orcl\0", "ORCL") && is_monitor("db_pmon_FREE\0", "FREE"));
-        assert!(!is_monitor("ora_pmon_other\0", "ORCL") && !is_monitor("vim\0ora_pmon_ORCL\0", "ORCL"));
-        assert!(!is_local_server("", "ORCL") && !is_local_server("no-such-host.example", "ORCL"));
+        assert!(is_monitor("ora_pmon_orcl\0", "ORCL"));
+        assert!(is_monitor("db_pmon_FREE\0", "FREE"));
+        assert!(!is_monitor("ora_pmon_other\0", "ORCL"));
+        assert!(!is_monitor("vim\0ora_pmon_ORCL\0", "ORCL"));
+        assert!(!is_local_server("", "ORCL"));
+        assert!(!is_local_server("no-such-host.example", "ORCL"));
     }
 }

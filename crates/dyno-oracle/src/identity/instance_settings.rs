@@ -273,8 +273,10 @@ mod tests {
             find(&with_redo_used(Some((3, 600))), "log_switches"),
             find(&with_redo_used(Some((3, 3_600))), "log_switches"),
         );
-        assert!(often.severity == Note && often.found.contains("18.0 switches an hour"), "{often:?}");
-        assert!(seldom.severity == Ok && seldom.found.contains("3.0 switches an hour"), "{seldom:?}");
+        assert!(often.severity == Note, "{often:?}");
+        assert!(often.found.contains("18.0 switches an hour"), "{often:?}");
+        assert!(seldom.severity == Ok, "{seldom:?}");
+        assert!(seldom.found.contains("3.0 switches an hour"), "{seldom:?}");
         let reading = plan(&[]);
         let needs = WorkloadNeeds::of_block_workload(&reading);
         for (used, plan) in [(None, &plan(&["workload.update_pct=20"])), (Some((3, 600)), &reading)] {
@@ -292,7 +294,8 @@ mod tests {
     #[test]
     fn direct_nfs_is_reported_if_it_serves_files() {
         let nfs = |servers| OraclePreflightFacts { nfs_servers: servers, ..facts("PRIMARY") };
-        assert!(direct_nfs(&nfs(None)).is_none() && direct_nfs(&nfs(Some(0))).is_none());
+        assert!(direct_nfs(&nfs(None)).is_none());
+        assert!(direct_nfs(&nfs(Some(0))).is_none());
         assert!(direct_nfs(&nfs(Some(2))).unwrap().found.contains("from 2 mounts"));
     }
 }

@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn version_query_matches_the_release() {
-        assert!(version_sql(19).contains("banner_full") && version_sql(23).contains("banner_full"));
+        assert!(version_sql(19).contains("banner_full"));
+        assert!(version_sql(23).contains("banner_full"));
         assert!(!version_sql(12).contains("banner_full"));
     }
 

@@ -122,7 +122,8 @@ pub(super) mod tests {
         let cache = |bytes| advice_for(bytes).into_iter().find(|one| one.check == "cache").unwrap().found;
         assert!(cache(Some(96 << 20)).contains("the buffer cache is 96"), "{}", cache(Some(96 << 20)));
         assert!(cache(None).contains("db_cache_size is 1.0 GiB"), "{}", cache(None));
-        assert!(checks::packet_size(None).is_none() && checks::packet_size(Some(8_192)).is_none());
+        assert!(checks::packet_size(None).is_none());
+        assert!(checks::packet_size(Some(8_192)).is_none());
         assert!(checks::packet_size(Some(65_535)).unwrap().found.contains("sdu is 65535"));
     }
 

@@ -207,11 +207,10 @@ mod tests {
     fn statements_without_result_set_are_not_queries() {
         let read =
             |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], ResultKind::Number));
-        assert!(
-            read("SELECT 1 FROM DUAL WHERE 1 = :a")
-                && read("  with x AS (SELECT 1 FROM DUAL) SELECT * FROM x")
-        );
-        assert!(!read("BEGIN :b := f(:a); END;") && !read("declare n NUMBER; BEGIN NULL; END;"));
+        assert!(read("SELECT 1 FROM DUAL WHERE 1 = :a"));
+        assert!(read("  with x AS (SELECT 1 FROM DUAL) SELECT * FROM x"));
+        assert!(!read("BEGIN :b := f(:a); END;"));
+        assert!(!read("declare n NUMBER; BEGIN NULL; END;"));
         assert!(!read("CALL f(:a) INTO :b"));
         assert!(!is_query(&Statement::write("s", "DELETE FROM t WHERE a = :a".to_owned(), &[Type::Int])));
     }

@@ -229,7 +229,8 @@ mod tests {
             (Commit::Plsql, "    COMMIT;", None),
         ] {
             let texts = texts_for(commit);
-            assert!(texts.slice_update.contains(words) && texts.slice_mixed.contains(words.trim()));
+            assert!(texts.slice_update.contains(words));
+            assert!(texts.slice_mixed.contains(words.trim()));
             assert_eq!(setting(commit).map(|sql| sql.contains(waits.unwrap_or("?"))), waits.map(|_| true));
         }
         // The client sends two round trips, or one block.
@@ -305,7 +306,8 @@ mod tests {
                 format!("{:?}", OracleStatementTexts::new(12, Redo::Heavy, Commit::Wait, &spec(scan_rows)));
             let inside =
                 texts.strip_prefix("OracleStatementTexts {").and_then(|text| text.strip_suffix('}')).unwrap();
-            assert!(!inside.contains('{') && !inside.contains('}'), "{inside}");
+            assert!(!inside.contains('{'), "{inside}");
+            assert!(!inside.contains('}'), "{inside}");
             assert!(texts.contains("COUNT(c2) AS row_count"));
             let mixed = OracleStatementTexts::new(12, Redo::Lite, Commit::Wait, &spec(scan_rows)).slice_mixed;
             assert_eq!(mixed.contains("dyno_scan_12"), scan_rows > 0);
@@ -313,7 +315,8 @@ mod tests {
             // Data of older versions has no such column, and a block that names it would not compile.
             let older = DataSpec { secondary: false, ..spec(scan_rows) };
             let mixed = OracleStatementTexts::new(12, Redo::Lite, Commit::Wait, &older).slice_mixed;
-            assert!(!mixed.contains("sec = ") && !mixed.contains("_sec)"), "{mixed}");
+            assert!(!mixed.contains("sec = "), "{mixed}");
+            assert!(!mixed.contains("_sec)"), "{mixed}");
         }
     }
 }

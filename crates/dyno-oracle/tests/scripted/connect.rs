@@ -123,7 +123,8 @@ fn unresponsive_listener_is_abandoned_at_timeout() {
 fn service_unknown_to_listener_is_reported() {
     let error = error_from_listener(Script::Refuse(12_514));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
-    assert!(error.message.contains("no service \"bench\"") && error.message.contains("ORA-12514"), "{error}");
+    assert!(error.message.contains("no service \"bench\""), "{error}");
+    assert!(error.message.contains("ORA-12514"), "{error}");
     assert!(error.hint.contains("lsnrctl"), "{}", error.hint);
 }
 
@@ -131,18 +132,18 @@ fn service_unknown_to_listener_is_reported() {
 fn sid_unknown_to_listener_is_reported() {
     let port = listener(Script::Refuse(12_505));
     let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/?sid=OLD"), Duration::from_secs(20));
-    assert!(error.message.contains("no SID \"OLD\"") && error.hint.contains("SERVICE"), "{error}");
+    assert!(error.message.contains("no SID \"OLD\""), "{error}");
+    assert!(error.hint.contains("SERVICE"), "{error}");
 }
 
 #[test]
 fn listener_refusal_message_includes_ora_number() {
     let full = error_from_listener(Script::Refuse(12_519));
-    assert!(full.message.contains("ORA-12519") && full.hint.contains("processes"), "{full} {}", full.hint);
+    assert!(full.message.contains("ORA-12519"), "{full} {}", full.hint);
+    assert!(full.hint.contains("processes"), "{full} {}", full.hint);
     let restricted = error_from_listener(Script::Refuse(12_526));
-    assert!(
-        restricted.message.contains("ORA-12526") && restricted.hint.contains("restricted"),
-        "{restricted}"
-    );
+    assert!(restricted.message.contains("ORA-12526"), "{restricted}");
+    assert!(restricted.hint.contains("restricted"), "{restricted}");
     let mute = error_from_listener(Script::RefuseWithoutReason);
     assert!(mute.message.contains("without a reason"), "{mute}");
 }
@@ -187,10 +188,8 @@ fn missing_wallet_and_unknown_alias_are_reported() {
         Duration::from_secs(20),
     );
     assert_eq!(wallet.kind, TargetErrorKind::Denied);
-    assert!(
-        wallet.message.contains("ewallet.pem") && wallet.hint.contains("DYNO_WALLET_PASSWORD"),
-        "{wallet}"
-    );
+    assert!(wallet.message.contains("ewallet.pem"), "{wallet}");
+    assert!(wallet.hint.contains("DYNO_WALLET_PASSWORD"), "{wallet}");
     std::fs::write(
         folder.path().join("tnsnames.ora"),
         format!(

@@ -115,7 +115,8 @@ fn call_timeout_cancels_call_and_describes_session() {
             let error = session.ask(EXECUTE).unwrap_err();
             assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
             let shown = "session 77,4242: V$SESSION shows it ACTIVE, waits for enq: TX - row lock contention, blocked by session 12";
-            assert!(error.message.contains(expected_text) && error.message.contains(shown), "{error:?}");
+            assert!(error.message.contains(expected_text), "{error:?}");
+            assert!(error.message.contains(shown), "{error:?}");
             assert!(error.message.contains("call-timeout"), "{error:?}");
             assert_eq!(server.counts().breaks, breaks);
             session.reconnect().unwrap();

@@ -143,7 +143,8 @@ mod tests {
             let error = service(&format!("[bench]\nhost=db1\n{line}\n"), "bench").expect_err(line);
             assert!(error.message.contains("/etc/pg_service.conf:3: "), "{error}");
             assert!(error.message.contains(problem), "{error}");
-            assert!(!error.message.contains("geheim") && !error.hint.contains("geheim"), "{error}");
+            assert!(!error.message.contains("geheim"), "{error}");
+            assert!(!error.hint.contains("geheim"), "{error}");
         }
         assert!(service("[other]\ngeheim\n", "bench").unwrap().is_none());
     }

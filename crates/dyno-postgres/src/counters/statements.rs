@@ -235,11 +235,14 @@ mod tests {
     #[test]
     fn statement_columns_follow_version_of_extension() {
         let new = counts_sql("ext", &NEW);
-        assert!(new.contains("s.toplevel") && new.contains("s.stats_since"), "{new}");
+        assert!(new.contains("s.toplevel"), "{new}");
+        assert!(new.contains("s.stats_since"), "{new}");
         assert!(new.contains("s.shared_blk_read_time, NULL\n"), "no wal_bytes: {new}");
         let old = counts_sql("ext", &["total_exec_time", "blk_read_time", "wal_bytes"]);
-        assert!(old.contains("WHERE true") && old.contains("s.blk_read_time, s.wal_bytes"), "{old}");
-        assert!(state_sql("ext", &NEW).contains("_info") && !state_sql("ext", &[]).contains("_info"));
+        assert!(old.contains("WHERE true"), "{old}");
+        assert!(old.contains("s.blk_read_time, s.wal_bytes"), "{old}");
+        assert!(state_sql("ext", &NEW).contains("_info"));
+        assert!(!state_sql("ext", &[]).contains("_info"));
     }
 
     #[test]
@@ -260,6 +263,7 @@ mod tests {
         assert_eq!((own.time_s, own.logical_reads, own.physical_reads), (1.5, Some(30), Some(20)));
         assert_eq!((own.redo_bytes, own.cpu_s, snapshot.notes.len()), (Some(99), None, 1));
         let off = super::snapshot(&[row(&["none", "", ""])]).unwrap_err();
-        assert!(off.message.contains("track is none") && !off.hint.is_empty(), "{off}");
+        assert!(off.message.contains("track is none"), "{off}");
+        assert!(!off.hint.is_empty(), "{off}");
     }
 }

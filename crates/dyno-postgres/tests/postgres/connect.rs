@@ -26,7 +26,8 @@ fn connect(url: &str) -> Result<PostgresConnection, TargetError> {
 
 fn kind(result: Result<PostgresConnection, TargetError>) -> TargetErrorKind {
     let error = result.expect_err("the connection should fail");
-    assert!(!error.to_string().contains('\n') && !error.to_string().contains(PASSWORD), "{error}");
+    assert!(!error.to_string().contains('\n'), "{error}");
+    assert!(!error.to_string().contains(PASSWORD), "{error}");
     error.kind
 }
 
@@ -410,7 +411,8 @@ fn required_auth_methods_and_server_roles_are_enforced() {
         for (user, methods) in [("scram", "md5"), ("hashed", "scram-sha-256"), ("postgres", "!none")] {
             let error = as_user(user, &format!("require_auth={methods}")).expect_err(methods);
             assert_eq!(error.kind, TargetErrorKind::Denied, "{error}");
-            assert!(error.message.contains(methods) && error.hint.contains("PGREQUIREAUTH"), "{error}");
+            assert!(error.message.contains(methods), "{error}");
+            assert!(error.hint.contains("PGREQUIREAUTH"), "{error}");
         }
         if version.major >= 14 {
             for kind in ["any", "read-write", "primary", "prefer-standby"] {

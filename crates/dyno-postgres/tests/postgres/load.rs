@@ -61,7 +61,8 @@ fn complete_load_is_recognized_and_other_spec_refused_or_replaced() {
 
         let again =
             target.block_data().unwrap().load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
-        assert!(again.already && again.rows_written == 0);
+        assert!(again.already);
+        assert!(again.rows_written == 0);
         assert_eq!(again.tables, report.tables);
 
         let spec_b = spec(1, 700, 0);
@@ -233,7 +234,8 @@ fn load_obstacles_are_reported_with_a_hint() {
             .load(&other_blocks, &options(1), &Silent, &Cancel::default())
             .unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unsupported);
-        assert!(error.message.contains("16K") && error.message.contains("8K"), "{error}");
+        assert!(error.message.contains("16K"), "{error}");
+        assert!(error.message.contains("8K"), "{error}");
 
         server.psql("CREATE SCHEMA dyno CREATE TABLE rows_1 (precious text)");
         let error = target
@@ -241,7 +243,8 @@ fn load_obstacles_are_reported_with_a_hint() {
             .unwrap()
             .load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default())
             .unwrap_err();
-        assert!(error.message.contains("rows_1") && error.hint.contains("rename"), "{error} {}", error.hint);
+        assert!(error.message.contains("rows_1"), "{error} {}", error.hint);
+        assert!(error.hint.contains("rename"), "{error} {}", error.hint);
         // The failed creation was rolled back completely.
         assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
         assert_eq!(server.psql("SELECT to_regclass('dyno.meta')"), "");

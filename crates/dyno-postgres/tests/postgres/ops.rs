@@ -210,7 +210,8 @@ fn plans_are_generic_and_visit_exactly_work_unit_rows() {
             sets.concat()
         ));
         assert!(plan.contains("custid >= $1"), "a generic plan: {plan}");
-        assert!(plan.contains("rows_1_custid") && !plan.contains("Seq Scan"), "by the index: {plan}");
+        assert!(plan.contains("rows_1_custid"), "by the index: {plan}");
+        assert!(!plan.contains("Seq Scan"), "by the index: {plan}");
         let mut observer = open(target.as_ref(), &setup(9, DriveMode::Client, Redo::Lite)).unwrap();
         let heap =
             "SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'rows_1'";

@@ -131,11 +131,13 @@ fn counter_deltas_serialize_to_documented_json() {
 fn snapshot_marks_absent_at_both_ends_are_unread() {
     let empty = Snapshot::default();
     let unread = Counters::between(&empty, &empty).unread;
-    assert!(unread["shape"].contains("no table") && unread["settings"].contains("no setting"), "{unread:?}");
+    assert!(unread["shape"].contains("no table"), "{unread:?}");
+    assert!(unread["settings"].contains("no setting"), "{unread:?}");
     let mut watched = Snapshot::default();
     watched.shape.insert("table rows".into(), "1".into());
     watched.settings.insert("fsync".into(), "on".into());
     // A mark that only one snapshot has is a change.
     let counters = Counters::between(&empty, &watched);
-    assert!(counters.unread.is_empty() && counters.changes.len() == 2, "{counters:?}");
+    assert!(counters.unread.is_empty(), "{counters:?}");
+    assert!(counters.changes.len() == 2, "{counters:?}");
 }

@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn rates_of_run_and_report_are_shown_with_difference() {
         let mut record = fixture::postgres();
-        assert!(compared(&record).is_none() && words(&record).is_none());
+        assert!(compared(&record).is_none());
+        assert!(words(&record).is_none());
         let rate = |value| Metric::Value { value, unit: Unit::PerSecond };
         record.metrics.insert("commits_per_s".into(), rate(200.0));
         let name = "AWR snapshots 17 to 18".to_owned();
@@ -62,7 +63,9 @@ mod tests {
             ..DatabaseReport::default()
         }));
         let table = compared(&record).unwrap().render(&Style { width: 100, ..Style::default() });
-        assert!(table.contains("commits") && table.contains("210") && table.contains("5.0"), "{table}");
+        assert!(table.contains("commits"), "{table}");
+        assert!(table.contains("210"), "{table}");
+        assert!(table.contains("5.0"), "{table}");
         assert_eq!(words(&record).unwrap(), "AWR snapshots 17 to 18, 60.6 s");
     }
 }

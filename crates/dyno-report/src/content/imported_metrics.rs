@@ -174,11 +174,9 @@ mod tests {
     #[test]
     fn imported_metrics_have_a_table_and_a_chart_marked_as_imported() {
         let mut record = fixture::sqlite();
-        assert!(
-            grid(&record).is_none()
-                && charts(&record).is_empty()
-                && imported_metrics_text(&record, &Style::default()).is_empty()
-        );
+        assert!(grid(&record).is_none());
+        assert!(charts(&record).is_empty());
+        assert!(imported_metrics_text(&record, &Style::default()).is_empty());
         let point = |at_s, value| ImportedPoint { at_s, value };
         let mean = ImportedMetric {
             name: "CPU<script>".into(),

@@ -195,7 +195,8 @@ mod tests {
     fn phases_are_in_every_page_and_export() {
         let record = record();
         let shown = crate::show(&record, &Style::default());
-        assert!(shown.contains("hold 200/s 10s") && shown.contains("rate by a schedule"), "{shown}");
+        assert!(shown.contains("hold 200/s 10s"), "{shown}");
+        assert!(shown.contains("rate by a schedule"), "{shown}");
         assert!(shown.contains("No counters of hold 200/s 10s"), "{shown}");
         let chart = crate::figures::of_run(&record)
             .into_iter()

@@ -95,7 +95,8 @@ mod tests {
         let labels: Vec<&str> = tiles.iter().map(|tile| tile.label).collect();
         assert_eq!(labels, ["throughput", "p99", "limit", "confidence in the limit"]);
         assert!(tiles[0].value.text.starts_with("30.0 "), "{:?}", tiles[0]);
-        assert!(tiles[0].note.contains("with 4 sessions") && tiles[0].note.contains("update_pct 0"));
+        assert!(tiles[0].note.contains("with 4 sessions"));
+        assert!(tiles[0].note.contains("update_pct 0"));
         let best = report.points.points.iter().find(|point| point.get("ops_per_s") == Some(30.0)).unwrap();
         assert_eq!(tiles[1].value, GridCell::time_us(best.get("service_p99_us")));
         assert!(tiles.iter().all(|tile| !tile.value.text.is_empty() && !tile.note.is_empty()), "{tiles:?}");

@@ -274,7 +274,8 @@ pub(super) fn history() -> Renderings {
     };
     let records: Vec<RunRecord> = (0..12).map(run).collect();
     let trend = trend(&records.iter().collect::<Vec<_>>(), "cpu_busy_pct", &ChangePointOptions::default());
-    assert!(!trend.changes.is_empty() && trend.points.iter().any(|point| point.marked));
+    assert!(!trend.changes.is_empty());
+    assert!(trend.points.iter().any(|point| point.marked));
     let section = PageSection { grids: vec![("runs".into(), trend_grid(&trend))], ..PageSection::default() };
     Renderings::of_sections(trend_text(&trend, &WIDE), &[section])
 }

@@ -158,7 +158,9 @@ mod tests {
         let params = read("sqlite:/data/dyno.db").unwrap();
         assert_eq!(params.storage, Storage::File("/data/dyno.db".into()));
         assert_eq!((params.journal, params.sync, params.cache.0), ("wal", "full", 2_048_000));
-        assert!(!params.direct && params.mmap.0 == 0 && params.locking == "normal");
+        assert!(!params.direct);
+        assert!(params.mmap.0 == 0);
+        assert!(params.locking == "normal");
         assert_eq!((params.busy, params.checkpoint), (Duration::from_secs(10), 1000));
     }
 
@@ -193,11 +195,8 @@ mod tests {
         ] {
             let error = read(url).unwrap_err();
             assert_eq!(error.kind, TargetErrorKind::Unsupported, "{url}");
-            assert!(
-                error.message.contains(named) && error.hint.contains(allowed),
-                "{url}: {error} {}",
-                error.hint
-            );
+            assert!(error.message.contains(named), "{url}: {error} {}", error.hint);
+            assert!(error.hint.contains(allowed), "{url}: {error} {}", error.hint);
         }
     }
 

@@ -100,7 +100,8 @@ mod tests {
     fn file_system_reports_name_and_free_space() {
         let folder = tempfile::tempdir().unwrap();
         let file_system = FileSystem::of(folder.path()).unwrap();
-        assert!(file_system.free_bytes > 0 && !file_system.name().is_empty());
+        assert!(file_system.free_bytes > 0);
+        assert!(!file_system.name().is_empty());
         assert!(writable(folder.path()));
         assert!(FileSystem::of(&folder.path().join("nothing")).is_err());
         assert!(FileSystem { magic: 0x6969, free_bytes: 0 }.is_network());

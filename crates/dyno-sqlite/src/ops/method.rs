@@ -148,8 +148,7 @@ mod tests {
             "UPDATE t SET ver = ver + 1, c2 = ?1, c20 = ?2 WHERE custid BETWEEN ?3 AND ?4"
         );
         let heavy = update_sql("t", Redo::Heavy);
-        assert!(
-            heavy.contains(", c2 = ?1,") && heavy.contains(", c20 = ?19 WHERE custid BETWEEN ?20 AND ?21")
-        );
+        assert!(heavy.contains(", c2 = ?1,"));
+        assert!(heavy.contains(", c20 = ?19 WHERE custid BETWEEN ?20 AND ?21"));
     }
 }

@@ -63,7 +63,8 @@ fn same_spec_is_recognized_and_another_refused() {
     let other = DataSpec { seed: 8, ..spec() };
     let error = load(target.as_ref(), &other).unwrap_err();
     assert_eq!(error.kind, TargetErrorKind::Data);
-    assert!(error.message.contains("seed 7") && error.hint.contains("--replace"), "{error} {}", error.hint);
+    assert!(error.message.contains("seed 7"), "{error} {}", error.hint);
+    assert!(error.hint.contains("--replace"), "{error} {}", error.hint);
 
     // Dyno created the file and nothing else is in it, so even the page size may change.
     let bigger = DataSpec { block_size: 8192, rows: 40, ..other };
@@ -103,7 +104,8 @@ fn load_stopped_at_any_point_resumes_to_same_rows() {
         };
         assert_eq!(found, spec);
         if phase == "rows" {
-            assert!(kept >= rows_seen && kept < spec.total_rows(), "{kept} rows kept at {rows_seen}");
+            assert!(kept >= rows_seen, "{kept} rows kept at {rows_seen}");
+            assert!(kept < spec.total_rows(), "{kept} rows kept at {rows_seen}");
         } else {
             assert_eq!(kept, spec.total_rows());
         }
@@ -177,10 +179,8 @@ fn a_killed_load_is_resumed() {
 fn drop_removes_file_created_by_load() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
-    assert!(
-        target.block_data().unwrap().inventory().unwrap().is_empty()
-            && target.block_data().unwrap().drop_all().unwrap().is_empty()
-    );
+    assert!(target.block_data().unwrap().inventory().unwrap().is_empty());
+    assert!(target.block_data().unwrap().drop_all().unwrap().is_empty());
     assert!(!file(&folder).exists(), "looking must not make a file");
     load(target.as_ref(), &spec()).unwrap();
     let names: Vec<String> =
@@ -292,7 +292,8 @@ fn table_with_dyno_name_but_no_metadata_is_foreign() {
     let target = open(&url(&file(&folder), ""));
     let error = load(target.as_ref(), &spec()).unwrap_err();
     assert_eq!(error.kind, TargetErrorKind::Data);
-    assert!(error.message.contains("dyno_scan_2") && !error.hint.is_empty(), "{error}");
+    assert!(error.message.contains("dyno_scan_2"), "{error}");
+    assert!(!error.hint.is_empty(), "{error}");
     assert_eq!(target.block_data().unwrap().survey().unwrap(), DataState::Empty);
 }
 
@@ -322,7 +323,8 @@ fn file_with_other_page_size_is_refused_before_any_drop() {
     let target = open(&url(&file(&folder), ""));
     assert_eq!(target.block_data().unwrap().block_size(None).unwrap(), Bytes(8192));
     let error = target.block_data().unwrap().block_size(Some(Bytes(4096))).unwrap_err();
-    assert!(error.message.contains("8192") && error.hint.contains("8192"), "{error} {}", error.hint);
+    assert!(error.message.contains("8192"), "{error} {}", error.hint);
+    assert!(error.hint.contains("8192"), "{error} {}", error.hint);
     assert_eq!(load(target.as_ref(), &spec()).unwrap_err().kind, TargetErrorKind::Data);
     let fitting = DataSpec { block_size: 8192, ..spec() };
     load(target.as_ref(), &fitting).unwrap();

@@ -148,7 +148,8 @@ mod tests {
         .unwrap();
         assert_eq!(read.set, ["a=1", "b=2", "c=3", "d=4"]);
         assert_eq!(read.target, ["sqlite:a", "sqlite:b"]);
-        assert!(read.json && !read.quiet);
+        assert!(read.json);
+        assert!(!read.quiet);
         let read = common("dyno --metrics :1 run --annotate http://g --plain").unwrap();
         assert_eq!((read.metrics.as_deref(), read.annotate.as_deref()), (Some(":1"), Some("http://g")));
         assert!(read.plain);

@@ -1,6 +1,7 @@
 //! A/B tests of server settings: applied, recorded and restored, also after Ctrl-C and a kill.
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -16,14 +17,14 @@ fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn recorded(desk: &TestEnv, setting: &str) -> Vec<(String, String, String)> {
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
     let of = |run: &Value| {
-        let (_, record) = desk.json(&["show", run["id"].as_str().unwrap()]);
+        let (_, record) = desk.json(&["show", run["id"].text()]);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let part = &record["part_of"];
         assert_eq!(part["settings"][0]["key"], format!("server.{setting}"));
         let reported = &record["targets"][0]["settings"][setting];
         (text(&part["side"]), text(&part["settings"][0]["value"]), text(reported))
     };
-    let mut all: Vec<_> = listed.as_array().unwrap().iter().map(of).collect();
+    let mut all: Vec<_> = listed.items().iter().map(of).collect();
     all.sort();
     all
 }
@@ -42,19 +43,19 @@ fn postgres_setting_is_applied_recorded_and_restored() {
         assert_eq!(desk.dyno(&args(&["load"], &url, &[])).code, 0);
         let setting = ["ab", "--setting", "work_mem=,8MB"];
         let refused = desk.dyno(&args(&setting, &url, &[]));
-        assert!(
-            refused.code == 2 && refused.err.contains("ALTER SYSTEM SET work_mem = '8MB'"),
-            "{refused:#?}"
-        );
+        assert!(refused.code == 2, "{refused:#?}");
+        assert!(refused.err.contains("ALTER SYSTEM SET work_mem = '8MB'"), "{refused:#?}");
         let (code, ab) = desk.json(&args(&setting, &url, &[&RUNS[..], &["--time", "1s"]].concat()));
         assert_eq!(code, 0, "{ab}");
         assert_eq!(recorded(&desk, "work_mem"), [side("a", "5MB"), side("b", "8MB")]);
         let stored = "SELECT setting FROM pg_file_settings WHERE name = 'work_mem'";
         assert_eq!((server.psql("SHOW work_mem"), server.psql(stored)), ("5MB".into(), "5MB".into()));
         let restart = desk.dyno(&args(&["ab", "--setting", "shared_buffers=,64MB"], &url, &RUNS));
-        assert!(restart.code == 2 && restart.err.contains("--restart-command"), "{restart:#?}");
+        assert!(restart.code == 2, "{restart:#?}");
+        assert!(restart.err.contains("--restart-command"), "{restart:#?}");
         let session = desk.dyno(&args(&["ab", "--setting", "jit=on,off"], &url, &RUNS));
-        assert!(session.code == 2 && session.err.contains("set jit themselves"), "{session:#?}");
+        assert!(session.code == 2, "{session:#?}");
+        assert!(session.err.contains("set jit themselves"), "{session:#?}");
     }
 }
 
@@ -75,7 +76,8 @@ fn postgres_setting_is_restored_after_ctrl_c_and_after_kill() {
         if signal == "KILL" {
             assert_eq!(server.psql("SHOW work_mem"), "7MB");
             let restored = desk.dyno(&args(&["ab", "--only-restore"], &url, &[]));
-            assert!(restored.code == 0 && restored.err.contains("are restored"), "{restored:#?}");
+            assert!(restored.code == 0, "{restored:#?}");
+            assert!(restored.err.contains("are restored"), "{restored:#?}");
         } else {
             assert_eq!(output.code, 130, "{output:#?}");
         }
@@ -83,7 +85,8 @@ fn postgres_setting_is_restored_after_ctrl_c_and_after_kill() {
         assert_eq!(server.psql("SELECT count(*) FROM pg_file_settings WHERE name = 'work_mem'"), "0");
     }
     let nothing = desk.dyno(&args(&["ab", "--only-restore"], &url, &[]));
-    assert!(nothing.code == 0 && nothing.err.contains("nothing to restore"), "{nothing:#?}");
+    assert!(nothing.code == 0, "{nothing:#?}");
+    assert!(nothing.err.contains("nothing to restore"), "{nothing:#?}");
 }
 
 #[test]
@@ -100,6 +103,7 @@ fn mysql_setting_is_applied_recorded_and_restored() {
         assert_eq!(recorded(&desk, "innodb_io_capacity"), [side("a", "150"), side("b", "350")]);
         assert_eq!(value(), before);
         let unknown = desk.dyno(&args(&["ab", "--setting", "no_such_setting=1,2"], &url, &RUNS));
-        assert!(unknown.code == 2 && unknown.err.contains("has no setting"), "{unknown:#?}");
+        assert!(unknown.code == 2, "{unknown:#?}");
+        assert!(unknown.err.contains("has no setting"), "{unknown:#?}");
     }
 }

@@ -4,18 +4,19 @@ use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 
 /// The steps by name with their verdicts.
 fn verdicts(accepted: &Value) -> Vec<(&str, &str)> {
     let steps = accepted["steps"].as_array().unwrap_or_else(|| panic!("{accepted:#}"));
-    steps.iter().map(|step| (step["name"].as_str().unwrap(), step["verdict"].as_str().unwrap())).collect()
+    steps.iter().map(|step| (step["name"].text(), step["verdict"].text())).collect()
 }
 
 /// A finding of a step.
 fn finding<'a>(accepted: &'a Value, step: &str, name: &str) -> &'a Value {
-    let steps = accepted["steps"].as_array().unwrap();
+    let steps = accepted["steps"].items();
     let step = steps.iter().find(|one| one["name"] == step).unwrap();
-    let findings = step["findings"].as_array().unwrap();
+    let findings = step["findings"].items();
     findings.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name} in {step:#}"))
 }
 
@@ -65,7 +66,8 @@ fn acceptance_check_refuses_and_keeps_existing_data() {
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
     let refused = desk.dyno(&["check", "--accept", "--target", "sqlite:mine.db"]);
-    assert!(refused.code == 3 && refused.err.contains("contains no Dyno data"), "{refused:#?}");
+    assert!(refused.code == 3, "{refused:#?}");
+    assert!(refused.err.contains("contains no Dyno data"), "{refused:#?}");
     let again = desk.dyno(&[&["load"], &size[..]].concat());
     assert!(again.err.contains("already exists"), "{again:#?}");
 }
@@ -116,10 +118,10 @@ fn acceptance_without_track_counts_is_not_proved_with_reason() {
     assert_eq!((code, accepted["verdict"].as_str()), (1, Some("not_proved")), "{accepted:#}");
     let exact = finding(&accepted, "exactness", "client wait");
     assert_eq!(exact["verdict"], "not_proved");
-    assert!(exact["observed"].as_str().unwrap().contains("track_counts"), "{exact:#}");
+    assert!(exact["observed"].text().contains("track_counts"), "{exact:#}");
     let counters = finding(&accepted, "rights", "counters");
     assert_eq!(counters["verdict"], "not_proved");
-    assert!(counters["observed"].as_str().unwrap().contains("ALTER SYSTEM SET track_counts"), "{counters:#}");
+    assert!(counters["observed"].text().contains("ALTER SYSTEM SET track_counts"), "{counters:#}");
 }
 
 #[test]
@@ -151,7 +153,8 @@ fn acceptance_rejects_postgres_plan_without_index() {
     );
     server.psql("ALTER ROLE postgres SET enable_indexonlyscan = off");
     let page = desk.dyno(&["check", "--accept", "--target", &server.url()]);
-    assert!(page.code == 1 && page.out.contains("6 ✗ wrong"), "{page:#?}");
+    assert!(page.code == 1, "{page:#?}");
+    assert!(page.out.contains("6 ✗ wrong"), "{page:#?}");
     assert!(page.out.contains("lookup: no line of the plan reaches its rows by an index"), "{page:#?}");
 }
 
@@ -163,6 +166,7 @@ fn interrupted_postgres_acceptance_drops_its_objects() {
     accept.wait_for_line("step 5");
     accept.signal("INT");
     let output = accept.wait();
-    assert!(output.code == 130 && output.err.contains("the objects it created were dropped"), "{output:#?}");
+    assert!(output.code == 130, "{output:#?}");
+    assert!(output.err.contains("the objects it created were dropped"), "{output:#?}");
     assert_eq!(server.psql("SELECT COUNT(*) FROM pg_namespace WHERE nspname = 'dyno'").trim(), "0");
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use serde_json::Value;
 
 fn figures(record: &Value) -> impl Iterator<Item = &Value> {
-    record["calibration"]["figures"].as_array().unwrap().iter()
+    record["calibration"]["figures"].items().iter()
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -67,9 +68,11 @@ fn calibration_is_stored_as_its_own_kind_of_record() {
     }
     assert!(desk.dyno(&["list"]).out.contains("valid"));
     let shown = desk.dyno(&["show", "last"]);
-    assert!(shown.out.contains("memory copied") && shown.out.contains("quick mode"), "{shown:#?}");
+    assert!(shown.out.contains("memory copied"), "{shown:#?}");
+    assert!(shown.out.contains("quick mode"), "{shown:#?}");
     let page = desk.dyno(&["report", "last", "-o", "-", "--format", "html"]);
-    assert!(page.out.contains("Raw limits of a machine") && page.out.contains("commits of one shared log"));
+    assert!(page.out.contains("Raw limits of a machine"));
+    assert!(page.out.contains("commits of one shared log"));
     // It is neither a run nor a point of one.
     let compared = desk.dyno(&["compare", "last", "last"]);
     assert_eq!(compared.code, 2, "{compared:#?}");
@@ -96,16 +99,16 @@ fn suite_results_are_shown_as_share_of_calibrated_limits() {
     let (code, suite_result) =
         desk.json(&[&test[..], &["--set", "run.warmup=200ms", "--set", "run.time=1s"]].concat());
     assert_eq!(code, 0, "{suite_result:#}");
-    let suite_test = |id: &str| {
-        suite_result["tests"].as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap()
-    };
+    let suite_test =
+        |id: &str| suite_result["tests"].items().iter().find(|test| test["page"]["id"] == id).unwrap();
     let share = &suite_test("storage-redo-commit")["of_raw"];
     assert_eq!(share["calibration"], record["id"]);
-    let (value, limit) = (share["value"].as_f64().unwrap(), share["limit"].as_f64().unwrap());
-    assert!((share["share_pct"].as_f64().unwrap() - value / limit * 100.0).abs() < 1e-6, "{share:#}");
+    let (value, limit) = (share["value"].number(), share["limit"].number());
+    assert!((share["share_pct"].number() - value / limit * 100.0).abs() < 1e-6, "{share:#}");
     assert!(suite_test("cpu-integer")["of_raw"].is_null(), "a processor is no device");
     let shown = desk.dyno(&["show", "suite-"]);
-    assert!(shown.out.contains("of raw") && shown.out.contains("commits of one shared log"), "{shown:#?}");
+    assert!(shown.out.contains("of raw"), "{shown:#?}");
+    assert!(shown.out.contains("commits of one shared log"), "{shown:#?}");
 }
 
 #[test]
@@ -124,9 +127,7 @@ fn calibrate_skips_device_on_tmpfs() {
     let (code, record) = desk.json(&["calibrate", at, "--quick", "--only", "device", "--only", "commit"]);
     assert_eq!((code, figures(&record).count()), (3, 0), "{record:#}");
     assert_eq!(record["reasons"][0], "nothing could be measured");
-    assert!(
-        record["calibration"]["left_out"][0].as_str().unwrap().contains("is a tmpfs, which is in memory")
-    );
+    assert!(record["calibration"]["left_out"][0].text().contains("is a tmpfs, which is in memory"));
 }
 
 #[test]

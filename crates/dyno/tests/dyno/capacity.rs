@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -25,18 +26,18 @@ fn run_suite_and_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> S
         assert_eq!(watch.code, 0, "{watch:#?}");
     });
     let (_, sweeps) = desk.json(&["list", "--sweeps"]);
-    sweeps[0]["id"].as_str().unwrap().to_owned()
+    sweeps[0]["id"].text().to_owned()
 }
 
 fn row<'v>(report: &'v Value, part: &str) -> &'v Value {
-    let rows = report["rows"].as_array().unwrap();
+    let rows = report["rows"].items();
     rows.iter().find(|row| row["part"] == part).unwrap_or_else(|| panic!("{report:#}"))
 }
 
 fn left_out_reason(report: &Value, part: &str) -> String {
-    let left = report["left_out"].as_array().unwrap();
+    let left = report["left_out"].items();
     let found_part = left.iter().find(|left| left[0] == part).unwrap_or_else(|| panic!("{report:#}"));
-    found_part[1].as_str().unwrap().to_owned()
+    found_part[1].text().to_owned()
 }
 
 fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> String {
@@ -45,15 +46,15 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
     assert_eq!(code, 0, "{report:#}");
     let reads = row(&report, "logical reads");
     let (_, watch) = desk.json(&["show", "tag:now"]);
-    let figure = |value: &Value| value.as_f64().unwrap();
+    let figure = |value: &Value| value.number();
     assert_eq!(figure(&reads["used"]["mean"]), figure(&watch["metrics"]["logical_reads_per_s"]["value"]));
     let spread = &watch["watched"]["spreads"]["logical_reads_per_s"];
     assert_eq!(figure(&reads["used"]["peak"]), figure(&spread["peak"]), "there was no whole minute");
     let share = 100.0 * figure(&reads["used"]["peak"]) / figure(&reads["ceiling"]["most"]);
     assert!((figure(&reads["of_most_pct"]["peak"]) - share).abs() < 1e-9);
-    let (_, run) = desk.json(&["show", reads["ceiling"]["run"].as_str().unwrap()]);
+    let (_, run) = desk.json(&["show", reads["ceiling"]["run"].text()]);
     assert_eq!(figure(&run["metrics"]["logical_reads_per_s"]["value"]), figure(&reads["ceiling"]["most"]));
-    assert!(report["differ"].as_array().unwrap().is_empty(), "{}", report["differ"]);
+    assert!(report["differ"].items().is_empty(), "{}", report["differ"]);
     assert!(left_out_reason(&report, "commits").contains("that only reads"));
     assert_eq!(reads["growth"]["trend"], "too_few");
     suite
@@ -73,7 +74,8 @@ fn postgres_suite_capacity_is_compared_with_watch_and_reports() {
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let page = std::fs::read_to_string(desk.file("capacity.html")).unwrap();
-    assert!(page.contains("Use of the measured capacity") && page.contains("not compared"));
+    assert!(page.contains("Use of the measured capacity"));
+    assert!(page.contains("not compared"));
     assert_eq!(desk.dyno(&["capacity", &suite, "tag:now", "--over", "1000%"]).code, 0);
     let over = desk.dyno(&["capacity", &suite, "tag:now", "--over", "0.0000001%"]);
     assert_eq!(over.code, 1, "{over:#?}");
@@ -90,7 +92,7 @@ fn postgres_suite_capacity_is_compared_with_watch_and_reports() {
             left_out_reason(&other, part)
         );
     }
-    assert!(other["differ"][0].as_str().unwrap().starts_with("database: "), "{}", other["differ"]);
+    assert!(other["differ"][0].text().starts_with("database: "), "{}", other["differ"]);
     assert_eq!(desk.dyno(&["capacity", &suite, "tag:awr", "--over", "80%"]).code, 1, "nobody knows");
 }
 
@@ -120,7 +122,8 @@ fn capacity_refuses_run_as_use_and_watch_as_measurement() {
         ("tag:mine", "tag:none", "no run has the tag"),
     ] {
         let output = desk.dyno(&["capacity", measured, used]);
-        assert!(output.code == 2 && output.err.contains(says), "{output:#?}");
+        assert!(output.code == 2, "{output:#?}");
+        assert!(output.err.contains(says), "{output:#?}");
     }
     assert_eq!(desk.dyno(&["capacity", "tag:mine", "tag:now", "--over", "much"]).code, 2);
 }

@@ -1,6 +1,7 @@
 //! Someone changes the platform during a run: a setting, statistics, an index. The run reports it and is no
 //! result.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
@@ -59,7 +60,7 @@ fn while_snapshots_are_taken() {
 fn assert_invalid(record: &Value, name: &str, words: &[&str]) {
     let (status, finding) = (&record["status"], find_check(record, name));
     assert_eq!((status.as_str(), finding["status"].as_str()), (Some("invalid"), Some("fail")), "{finding:#}");
-    let detail = finding["detail"].as_str().unwrap();
+    let detail = finding["detail"].text();
     assert!(words.iter().all(|word| detail.contains(word)), "{words:?}: {detail}");
     if name != "counters_epoch" {
         assert!(!record["reasons"].to_string().contains("restarted"), "{}", record["reasons"]);
@@ -78,9 +79,9 @@ fn assert_undisturbed(desk: &TestEnv, url: &str, meanwhile: impl FnOnce()) {
 
 /// Asserts that no interval of the series has a negative rate.
 fn assert_no_negative_rates(record: &Value) {
-    for point in record["series"]["points"].as_array().unwrap() {
-        for (name, value) in point["metrics"].as_object().unwrap() {
-            assert!(value.as_f64().unwrap() >= 0.0, "{name} {value} at {}", point["at_s"]);
+    for point in record["series"]["points"].items() {
+        for (name, value) in point["metrics"].fields() {
+            assert!(value.number() >= 0.0, "{name} {value} at {}", point["at_s"]);
         }
     }
 }
@@ -143,7 +144,8 @@ fn changes_to_postgres_tables_in_the_window_are_reported() {
             assert_invalid(&record, "shape", &[words, "seen at"]);
             // The next run is refused before it begins, with a hint.
             let next = desk.dyno(&args(&RUN, &url));
-            assert!(next.code == 3 && next.err.contains(way_out), "{sql}: {next:#?}");
+            assert!(next.code == 3, "{sql}: {next:#?}");
+            assert!(next.err.contains(way_out), "{sql}: {next:#?}");
             if !way_out.contains("load") {
                 server.psql(way_out);
             }
@@ -174,7 +176,8 @@ fn mysql_setting_changed_and_restored_in_window_is_reported() {
         let record = run_for_while(LONG, &desk, &url, create);
         assert_invalid(&record, "shape", &["index mine on dyno_rows_1 was created"]);
         let next = desk.dyno(&args(&RUN, &url));
-        assert!(next.code == 3 && next.err.contains("index mine"), "{next:#?}");
+        assert!(next.code == 3, "{next:#?}");
+        assert!(next.err.contains("index mine"), "{next:#?}");
         server.sql("DROP INDEX mine ON dyno_rows_1");
         assert_undisturbed(&desk, &url, || drop(server.sql("ANALYZE TABLE dyno_scan_1")));
     }
@@ -214,6 +217,7 @@ fn changes_by_another_sqlite_connection_are_reported() {
             run_while(&desk, &url, || other.execute_batch("CREATE INDEX mine ON dyno_rows_1 (ver)").unwrap());
         assert_invalid(&record, "shape", &["index mine on dyno_rows_1 was created"]);
         let next = desk.dyno(&args(&RUN, &url));
-        assert!(next.code == 3 && next.err.contains("mine"), "{next:#?}");
+        assert!(next.code == 3, "{next:#?}");
+        assert!(next.err.contains("mine"), "{next:#?}");
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, find_check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
@@ -76,11 +77,11 @@ fn foreign_scans_in_same_database_are_not_own() {
         assert_eq!(code, 1);
         let others_check = find_check(&record, "others");
         assert_eq!(others_check["status"], "fail", "{others_check:#}");
-        assert!(others_check["detail"].as_str().unwrap().contains("physical reads (9"), "{others_check:#}");
+        assert!(others_check["detail"].text().contains("physical reads (9"), "{others_check:#}");
         let physical = attribution(&record, "physical_read_mb_per_s");
         assert_eq!(physical["scope"], "database");
         assert_eq!(physical["marked"], true);
-        assert!(physical["others_pct"].as_f64().unwrap() > 80.0, "{physical}");
+        assert!(physical["others_pct"].number() > 80.0, "{physical}");
         assert_eq!(attribution(&record, "ops_per_s")["scope"], "run");
         assert_eq!(attribution(&record, "ops_per_s")["scope"], "run");
     }
@@ -114,7 +115,7 @@ fn inserts_in_other_database_are_attributed_as_foreign_redo() {
         assert_eq!(server_check["status"], "fail", "{server_check:#}");
         let redo = attribution(&record, "redo_mb_per_s");
         assert_eq!((&redo["scope"], &redo["marked"]), (&"server".into(), &true.into()), "{redo}");
-        assert!(redo["others_pct"].as_f64().unwrap() > 5.0, "{redo}");
+        assert!(redo["others_pct"].number() > 5.0, "{redo}");
         assert_eq!(find_check(&record, "others")["status"], "pass", "its own database is its own");
     }
 }
@@ -128,12 +129,9 @@ fn active_sessions_in_another_database_are_detected_early() {
     let (_, record) = run_disturbed(&server, "shop", WORK, || run(&desk, &server.url(), &[]));
     let sessions_check = find_check(&record, "others_sessions");
     assert_eq!(sessions_check["status"], "fail", "{sessions_check:#}");
-    assert!(
-        sessions_check["detail"].as_str().unwrap().contains("psql in database shop"),
-        "{sessions_check:#}"
-    );
+    assert!(sessions_check["detail"].text().contains("psql in database shop"), "{sessions_check:#}");
     assert_eq!(attribution(&record, "redo_mb_per_s")["marked"], true);
-    let show = desk.dyno(&["show", record["id"].as_str().unwrap()]);
+    let show = desk.dyno(&["show", record["id"].text()]);
     assert!(show.out.contains("psql in database shop"), "{}", show.out);
 }
 
@@ -163,9 +161,9 @@ fn concurrent_runs_on_shared_server_are_valid_and_marked() {
         );
         let redo = attribution(record, "redo_mb_per_s");
         assert_eq!(redo["marked"], true, "{redo}");
-        let others_pct = redo["others_pct"].as_f64().unwrap();
+        let others_pct = redo["others_pct"].number();
         assert!((20.0..80.0).contains(&others_pct), "about half is the other's: {redo}");
-        let words = find_check(record, "others_sessions")["detail"].as_str().unwrap().to_owned();
+        let words = find_check(record, "others_sessions")["detail"].text().to_owned();
         assert!(words.contains("dyno in database"), "{words}");
     }
 }
@@ -207,7 +205,7 @@ fn run_alone_on_server_shows_no_background_activity() {
                 let due = if skipped { "skipped" } else { "pass" };
                 assert_eq!(finding["status"], due, "PostgreSQL {} {more:?}: {finding:#}", version.full);
             }
-            for (name, whose) in record["whose"].as_object().unwrap() {
+            for (name, whose) in record["whose"].fields() {
                 // Processor use of others on the machine is a separate matter, and also marks the rate.
                 let of_machine = whose["scope"] == "host" || whose["scope"] == "run";
                 let is_own = of_machine || whose["marked"].is_null();

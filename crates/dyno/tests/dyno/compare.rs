@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::common::json::ExpectJson;
 use crate::common::{CommandOutput, TestEnv};
 use serde_json::Value;
 
@@ -28,13 +29,12 @@ fn import(desk: &TestEnv, file: &str, more: &[&str]) -> CommandOutput {
 
 /// The differences of one measure in percent, with two decimals as shown.
 fn differences(comparison: &Value, measure: &str) -> Vec<(String, String)> {
-    let points = comparison["points"].as_array().unwrap().iter();
+    let points = comparison["points"].items().iter();
     let of_point = |point: &Value| {
-        let compared =
-            point["measures"].as_array().unwrap().iter().find(|m| m["measure"] == measure).unwrap();
+        let compared = point["measures"].items().iter().find(|m| m["measure"] == measure).unwrap();
         assert_eq!(compared["verdict"], "one_run_each");
         let at = point["at"][0].as_str().unwrap_or_default().to_owned();
-        (at, format!("{:.2}", compared["difference_pct"].as_f64().unwrap()))
+        (at, format!("{:.2}", compared["difference_pct"].number()))
     };
     points.map(of_point).collect()
 }
@@ -57,7 +57,8 @@ fn imported_table_is_compared_and_suspect_units_are_reported() {
     let shown = |pairs: [(&str, &str); 2]| pairs.map(|(at, by)| (at.to_owned(), by.to_owned())).to_vec();
     assert_eq!(differences(&answer[0], "ops_per_s"), shown([("1", "-12.66"), ("2", "-12.97")]));
     let text = desk.dyno(&["compare", "variant:old", "variant:new"]).out;
-    assert!(text.contains("-13.47") && text.contains("one run each: no verdict"), "{text}");
+    assert!(text.contains("-13.47"), "{text}");
+    assert!(text.contains("one run each: no verdict"), "{text}");
     assert!(text.starts_with("summary: imported, not audited"), "{text}");
     for (file, begin) in [
         ("fs.html", "<!DOCTYPE html>"),
@@ -74,33 +75,30 @@ fn imported_table_is_compared_and_suspect_units_are_reported() {
         assert!(holds, "{file} has no deviation");
     }
     let rejected = desk.dyno(&["compare", "variant:old", "variant:new", "-o", "fs.doc"]);
-    assert!(
-        rejected.code == 2 && rejected.err.contains("unknown comparison format \"doc\""),
-        "{rejected:#?}"
-    );
+    assert!(rejected.code == 2, "{rejected:#?}");
+    assert!(rejected.err.contains("unknown comparison format \"doc\""), "{rejected:#?}");
 
     let shown = desk.dyno(&["show", "last"]).out;
-    assert!(shown.contains("scaling.csv line 6") && shown.contains("workload.work_unit"), "{shown}");
+    assert!(shown.contains("scaling.csv line 6"), "{shown}");
+    assert!(shown.contains("workload.work_unit"), "{shown}");
     assert!(!shown.contains("updates (lite)"), "what the source does not tell is not shown: {shown}");
     assert!(desk.dyno(&["show", "variant:new"]).out.contains("–"), "updates are not known");
     let (_, record) = desk.json(&["show", "last"]);
     crate::common::assert_fits_schema(&record);
     assert_eq!(record["imported"]["line"], 6);
     assert_eq!((&record["status"], &record["imported"]["undated"]), (&"imported".into(), &true.into()));
-    assert!(!shown.contains("valid") && shown.contains("imported, not audited"), "{shown}");
+    assert!(!shown.contains("valid"), "{shown}");
+    assert!(shown.contains("imported, not audited"), "{shown}");
     assert!(shown.contains("time of measurement not stated by the source"), "{shown}");
-    assert!(!shown.contains("product's defaults") && shown.contains("not stated by the source"), "{shown}");
+    assert!(!shown.contains("product's defaults"), "{shown}");
+    assert!(shown.contains("not stated by the source"), "{shown}");
     assert!(text.contains("imported and not audited"), "a comparison says so: {text}");
     let md = desk.dyno(&["report", "variant:old", "variant:new", "--format", "md", "-o", "-"]).out;
-    assert!(md.contains("Imported, not audited") && !md.contains("| valid |"), "{md}");
+    assert!(md.contains("Imported, not audited"), "{md}");
+    assert!(!md.contains("| valid |"), "{md}");
     let csv = desk.dyno(&["report", "last", "--format", "csv", "-o", "-"]).out;
     assert!(csv.lines().nth(1).unwrap().contains(",,imported,"), "a moment of the import is none: {csv}");
-    assert!(
-        record["audit"][0]["detail"]
-            .as_str()
-            .unwrap()
-            .contains("not audited: imported from scaling.csv line 6")
-    );
+    assert!(record["audit"][0]["detail"].text().contains("not audited: imported from scaling.csv line 6"));
 }
 
 #[test]
@@ -136,23 +134,23 @@ fn gate_sets_exit_code_and_trend_reports_change() {
     let compare = |gate: &str| desk.dyno(&["compare", "variant:old", "variant:new", "--gate", gate]);
     let broken = compare("ops_per_s >= -3%");
     assert_eq!(broken.code, 1, "{broken:#?}");
-    assert!(broken.out.contains("slower") && broken.out.contains("failed"), "{}", broken.out);
+    assert!(broken.out.contains("slower"), "{}", broken.out);
+    assert!(broken.out.contains("failed"), "{}", broken.out);
     assert_eq!(compare("ops_per_s >= -17%").code, 0);
     let wrong = compare("ops_per_s > 3");
-    assert!(wrong.code == 2 && wrong.err.contains("hint: write [worst] MEASURE"), "{wrong:#?}");
+    assert!(wrong.code == 2, "{wrong:#?}");
+    assert!(wrong.err.contains("hint: write [worst] MEASURE"), "{wrong:#?}");
 
     desk.write("days.csv", &format!("day,variant,rate\n{}", days(&[before, after].concat(), "nightly")));
     import(&desk, "days.csv", &maps);
     let (_, day) = desk.json(&["show", "last"]);
-    assert!(day["started_at"].as_str().unwrap().starts_with("2026-03-12T00:00:00"), "{day}");
-    assert!(day["ended_at"].as_str().unwrap().starts_with("2026-03-12T00:00:00"), "not the import's: {day}");
+    assert!(day["started_at"].text().starts_with("2026-03-12T00:00:00"), "{day}");
+    assert!(day["ended_at"].text().starts_with("2026-03-12T00:00:00"), "not the import's: {day}");
     let (_, trend) = desk.json(&["trend", "variant:nightly"]);
-    assert_eq!(
-        (trend["changes"][0]["at"].as_u64(), trend["changes"].as_array().unwrap().len()),
-        (Some(6), 1)
-    );
-    let text = desk.dyno(&["trend", "--like", trend["points"][3]["run"].as_str().unwrap()]);
-    assert!(text.out.contains('▲') && text.out.contains("worse from"), "{text:#?}");
+    assert_eq!((trend["changes"][0]["at"].as_u64(), trend["changes"].items().len()), (Some(6), 1));
+    let text = desk.dyno(&["trend", "--like", trend["points"][3]["run"].text()]);
+    assert!(text.out.contains('▲'), "{text:#?}");
+    assert!(text.out.contains("worse from"), "{text:#?}");
 }
 
 #[test]
@@ -175,10 +173,8 @@ fn usage_error_names_item_value_and_hint() {
     }
     import(&desk, "t.csv", &["--map", "a=ops_per_s", "--tag", "x"]);
     let no_match_output = desk.dyno(&["compare", "tag:y", "last"]);
-    assert!(
-        no_match_output.code == 2 && no_match_output.err.contains("there are: x"),
-        "{no_match_output:#?}"
-    );
+    assert!(no_match_output.code == 2, "{no_match_output:#?}");
+    assert!(no_match_output.err.contains("there are: x"), "{no_match_output:#?}");
 }
 
 /// A transcribed table of a published document, if the folder of documents exists.
@@ -220,11 +216,8 @@ fn scaling_document_is_reproduced_to_the_printed_digit() {
         "workload.work_unit=256",
     ];
     let output = import(&desk, table.to_str().unwrap(), &maps);
-    assert!(
-        output.err.contains("total of 180 s") && output.err.contains("6 totals are the sums"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("total of 180 s"), "{}", output.err);
+    assert!(output.err.contains("6 totals are the sums"), "{}", output.err);
     let (_, answers) =
         desk.json(&["compare", "variant:11.2.0.3", "variant:12.1.0.1-noncdb", "variant:12.1.0.1-cdb"]);
     let text = std::fs::read_to_string(printed).unwrap();
@@ -287,10 +280,9 @@ fn tuning_document_is_reproduced_and_its_errors_listed() {
         let shown = &differences(&answer[0], measure)[0].1;
         assert_eq!(shown, correct, "{a} {b} {measure}");
         // Truncated after its last digit, the exact figure is what the document prints.
-        let exact =
-            answer[0]["points"][0]["measures"].as_array().unwrap().iter().find(|m| m["measure"] == measure);
+        let exact = answer[0]["points"][0]["measures"].items().iter().find(|m| m["measure"] == measure);
         let scale = 10f64.powi(printed.split('.').nth(1).map_or(0, |digits| digits.len() as i32));
-        let cut = (exact.unwrap()["difference_pct"].as_f64().unwrap() * scale).trunc() / scale;
+        let cut = (exact.unwrap()["difference_pct"].number() * scale).trunc() / scale;
         assert_eq!(cut, printed.parse::<f64>().unwrap(), "{a} {b} {measure}");
     }
 }
@@ -332,14 +324,12 @@ fn imported_ramps_are_reproduced_and_units_checked() {
         "memory",
     ];
     let memory_output = import(&desk, memory.to_str().unwrap(), &maps);
-    assert!(
-        memory_output.err.contains("24 sums of CPU shares agree")
-            && memory_output.err.contains("97.8 % of the sessions"),
-        "{}",
-        memory_output.err
-    );
+    assert!(memory_output.err.contains("24 sums of CPU shares agree"), "{}", memory_output.err);
+    assert!(memory_output.err.contains("97.8 % of the sessions"), "{}", memory_output.err);
     let shown = desk.dyno(&["show", "last", "--table"]).out;
-    assert!(shown.contains("512,000") && shown.contains("61.1") && shown.contains("1,527,000"), "{shown}");
+    assert!(shown.contains("512,000"), "{shown}");
+    assert!(shown.contains("61.1"), "{shown}");
+    assert!(shown.contains("1,527,000"), "{shown}");
 
     let maps = [
         "--map",
@@ -371,12 +361,14 @@ fn imported_tool_log_is_shown_as_not_audited() {
     assert_eq!(record["imported"]["format"], "HammerDB");
     assert_eq!(record["metrics"]["new_orders_per_s"]["value"], 90.0);
     let shown = desk.dyno(&["show", "last"]).out;
-    assert!(shown.contains("5400 NOPM") && shown.contains("not audited"), "{shown}");
+    assert!(shown.contains("5400 NOPM"), "{shown}");
+    assert!(shown.contains("not audited"), "{shown}");
     desk.write("semicolons.csv", "Threads;TPS;p95\n8;1234,5;3,21\n");
     let maps = ["--map", "Threads=sessions", "--map", "TPS=ops_per_s"];
     import(&desk, "semicolons.csv", &maps);
     assert_eq!(desk.json(&["show", "last"]).1["metrics"]["ops_per_s"]["value"], 1234.5);
     desk.write("tabs.tsv", "Threads\tTPS\n8\t1.234\n");
     let refused = desk.dyno(&[&["import", "results", "tabs.tsv"][..], &maps].concat());
-    assert!(refused.code == 2 && refused.err.contains("--decimal-mark comma reads 1234"), "{}", refused.err);
+    assert!(refused.code == 2, "{}", refused.err);
+    assert!(refused.err.contains("--decimal-mark comma reads 1234"), "{}", refused.err);
 }

@@ -33,8 +33,10 @@ fn assert_limit_named(desk: &TestEnv, url: &str, too_few_for_anything: Option<u3
         let (code, text) = run_with_ulimit(desk, &format!("-n {limit}"), &run);
         assert_eq!(code, 3, "{limit}: {text}");
         let named = format!("{limit} files and connections are allowed");
-        assert!(text.contains(&named) && text.contains("1 or 2 for each session"), "{limit}: {text}");
-        assert!(text.contains("ulimit -n") && !text.contains("firewall"), "{limit}: {text}");
+        assert!(text.contains(&named), "{limit}: {text}");
+        assert!(text.contains("1 or 2 for each session"), "{limit}: {text}");
+        assert!(text.contains("ulimit -n"), "{limit}: {text}");
+        assert!(!text.contains("firewall"), "{limit}: {text}");
     }
     // A limit that the user may raise is raised.
     let (code, raised_text) = run_with_ulimit(desk, "-S -n 60", &run);

@@ -20,7 +20,8 @@ fn kill(desk: &TestEnv, load: Running, url: &str) {
     load.signal("KILL");
     load.wait();
     let run = desk.dyno(&args(&low_load_args(&["run"]), url));
-    assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+    assert!(run.code == 3, "{run:#?}");
+    assert!(run.err.contains("`dyno load` resumes it"), "{run:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "the repository opens, and no run was begun");
 }
 
@@ -130,9 +131,11 @@ fn load_rebuilds_index_after_kill_on_sqlite() {
         assert_eq!(desk.dyno(&["drop", "--yes", "--target", &url]).code, 0);
     }
     let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=300M"]);
-    assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+    assert!(run.code == 3, "{run:#?}");
+    assert!(run.err.contains("`dyno load` resumes it"), "{run:#?}");
     let again = desk.dyno(&load_args);
-    assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
+    assert!(again.code == 0, "{again:#?}");
+    assert!(again.out.contains("1.000"), "{again:#?}");
     assert!(again.err.contains("loaded 0 rows"), "the rows were there already: {again:#?}");
     assert!(has_index());
 }
@@ -157,11 +160,13 @@ fn mysql_load_killed_at_start_is_restarted() {
                               FROM information_schema.routines WHERE routine_schema = 'bench'";
             server.sql(&format!("{}{}{left}", server.sql(tables), server.sql(procedures)));
             let again = desk.dyno(&args);
-            assert!(again.code == 0 && again.err.contains("loaded 100 rows"), "{left}: {again:#?}");
+            assert!(again.code == 0, "{left}: {again:#?}");
+            assert!(again.err.contains("loaded 100 rows"), "{left}: {again:#?}");
         }
         // Rows without a description are refused.
         server.sql("DROP TABLE dyno_meta");
         let refused = desk.dyno(&args);
-        assert!(refused.code == 3 && refused.err.contains("dyno load --replace"), "{refused:#?}");
+        assert!(refused.code == 3, "{refused:#?}");
+        assert!(refused.err.contains("dyno load --replace"), "{refused:#?}");
     }
 }

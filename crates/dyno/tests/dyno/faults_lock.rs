@@ -77,7 +77,8 @@ fn concurrent_dyno_on_one_postgres_database_is_refused() {
         let app = server.url_of("app", "postgres");
         let other_user = desk.dyno(&args(&["load"], &app));
         let pid = format!("dyno run on host {}, process {}, since 20", host(), run.pid());
-        assert!(other_user.code == 3 && other_user.err.contains(&pid), "{other_user:#?}");
+        assert!(other_user.code == 3, "{other_user:#?}");
+        assert!(other_user.err.contains(&pid), "{other_user:#?}");
         run.signal("INT");
         run.wait();
     }
@@ -120,7 +121,8 @@ fn every_command_warns_that_pooler_prevents_lock() {
     }
     let run = desk.dyno(&args(&low_load_args(&["run"]), &url));
     assert_warned(&run, "run");
-    assert!(run.code == 3 && run.out.contains("set target.observe_url"), "nothing is measured so: {run:#?}");
+    assert!(run.code == 3, "nothing is measured so: {run:#?}");
+    assert!(run.out.contains("set target.observe_url"), "nothing is measured so: {run:#?}");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
     assert_eq!(drop.code, 0, "{drop:#?}");
     assert_warned(&drop, "drop");
@@ -167,7 +169,8 @@ fn one_at_a_time_on_a_server(desk: &TestEnv, first_url: &str, second_url: &str, 
     assert!(matches!(beside.code, 0 | 1), "both share: {beside:#?}");
     assert!(!beside.err.contains("in use"), "{beside:#?}");
     let same = TestEnv::new().dyno(&args(&shared_run, first_url));
-    assert!(same.code == 3 && same.err.contains("in use by dyno run"), "a database is not shared: {same:#?}");
+    assert!(same.code == 3, "a database is not shared: {same:#?}");
+    assert!(same.err.contains("in use by dyno run"), "a database is not shared: {same:#?}");
     run.signal("INT");
     run.wait();
     let next = desk.dyno(&args(&low_load_args(&["run"]), second_url));
@@ -225,10 +228,8 @@ fn concurrent_loads_on_one_server_never_all_fail() {
     let outputs: Vec<crate::common::CommandOutput> = running.drain(..).map(Running::wait).collect();
     assert!(outputs.iter().any(|said| said.code == 0), "one gets in: {outputs:#?}");
     for refused_output in outputs.iter().filter(|said| said.code != 0) {
-        assert!(
-            refused_output.code == 3 && refused_output.err.contains("in use by dyno load"),
-            "{refused_output:#?}"
-        );
+        assert!(refused_output.code == 3, "{refused_output:#?}");
+        assert!(refused_output.err.contains("in use by dyno load"), "{refused_output:#?}");
     }
 }
 
@@ -243,17 +244,16 @@ fn concurrent_dyno_on_the_same_sqlite_device_is_warned_about() {
     let run = long_run(&desk, &first);
     let warning = "another dyno is using a database on the same device";
     let beside = desk.dyno(&args(&low_load_args(&["run"]), &second));
-    assert!(
-        beside.err.contains(warning) && beside.err.contains(&format!("process {}", run.pid())),
-        "{beside:#?}"
-    );
+    assert!(beside.err.contains(warning), "{beside:#?}");
+    assert!(beside.err.contains(&format!("process {}", run.pid())), "{beside:#?}");
     let shared =
         desk.dyno(&args(&[&low_load_args(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
     assert!(!shared.err.contains(warning), "{shared:#?}");
     run.signal("KILL");
     run.wait();
     let alone = desk.dyno(&args(&low_load_args(&["run"]), &second));
-    assert!(alone.code == 0 && !alone.err.contains(warning), "{alone:#?}");
+    assert!(alone.code == 0, "{alone:#?}");
+    assert!(!alone.err.contains(warning), "{alone:#?}");
     let left = std::fs::read_dir(desk.path()).unwrap().flatten();
     let left: Vec<_> =
         left.filter(|entry| entry.file_name().to_string_lossy().contains("dyno-device")).collect();

@@ -57,7 +57,8 @@ fn hostile_names_and_passwords_load_run_and_drop() {
         let secret = password.trim().as_bytes();
         assert!(!bytes.windows(secret.len()).any(|window| window == secret), "the password is stored");
         let wrong = desk.dyno_with(("DYNO_PW", "wrong"), &[&["check"][..], &env].concat());
-        assert!(wrong.code == 3 && wrong.err.contains("password"), "{wrong:#?}");
+        assert!(wrong.code == 3, "{wrong:#?}");
+        assert!(wrong.err.contains("password"), "{wrong:#?}");
     }
 }
 

@@ -4,6 +4,7 @@
 use dyno_testbed::{MySql, Nats};
 
 use crate::common::assert_fits_schema;
+use crate::common::json::ExpectJson;
 use crate::fleet_site::{DATA, FleetSite, hosts};
 
 #[test]
@@ -22,7 +23,7 @@ fn driver_host_sessions_are_not_counted_as_foreign() {
         let (code, record) = site.desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(code, 0, "{version:?} {} {:#}", record["reasons"], record["audit"]);
         assert_fits_schema(&record);
-        assert!(hosts(&record).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", record["fleet"]);
+        assert!(hosts(&record).iter().all(|host| host["ops"].count() > 0), "{:#}", record["fleet"]);
         // A figure that only this process's connections could provide is absent, not 0.
         assert!(
             record["counters"]["own"].as_object().is_none_or(serde_json::Map::is_empty),
@@ -30,11 +31,8 @@ fn driver_host_sessions_are_not_counted_as_foreign() {
             record["counters"]["own"]
         );
         let status = |name: &str| {
-            let checks = record["audit"].as_array().unwrap();
-            checks
-                .iter()
-                .find(|check| check["check"] == name)
-                .map(|check| check["status"].as_str().unwrap().to_owned())
+            let checks = record["audit"].items();
+            checks.iter().find(|check| check["check"] == name).map(|check| check["status"].text().to_owned())
         };
         assert_eq!(status("commits").as_deref(), Some("pass"), "{version:?} {:#}", record["audit"]);
         assert_eq!(status("others").as_deref(), Some("skipped"), "{version:?} {:#}", record["audit"]);

@@ -6,6 +6,7 @@ use std::path::Path;
 use dyno_testbed::Nats;
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use crate::compatible::announce;
 use crate::fleet_site::{FleetSite, hosts};
 
@@ -51,13 +52,14 @@ fn agents_without_workload_folder_run_it_and_keep_no_copy() {
     let hooked = ["--set", "hooks.before_run=touch before-run", "--set", "hooks.after_run=touch after-run"];
     let (code, led) = site.json("run", "2", &[&workload_args[..], &hooked].concat());
     assert_eq!(code, 0, "{} {:#}", led["reasons"], led["audit"]);
-    assert!(hosts(&led).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", led["fleet"]);
+    assert!(hosts(&led).iter().all(|host| host["ops"].count() > 0), "{:#}", led["fleet"]);
     let url = site.server.url();
     let alone = ["run", "--target", &url, "--set", "run.sessions_per_schema=4"];
     let (code, alone) = site.desk.json(&[&alone[..], &workload_args].concat());
     assert_eq!(code, 0, "{} {:#}", alone["reasons"], alone["audit"]);
     assert_eq!(led["workload"], alone["workload"], "the same workload, to the letter");
-    assert!(site.desk.file("before-run").exists() && site.desk.file("after-run").exists());
+    assert!(site.desk.file("before-run").exists());
+    assert!(site.desk.file("after-run").exists());
     assert_eq!(
         files_under(away.path()),
         Vec::<String>::new(),
@@ -68,7 +70,7 @@ fn agents_without_workload_folder_run_it_and_keep_no_copy() {
     let (code, led) = site.json("run", "2", &workload_args);
     assert_eq!((code, &led["status"]), (0, &"valid".into()), "{} {:#}", led["reasons"], led["audit"]);
     assert_eq!(led["targets"][0]["product"], "CockroachDB");
-    assert!(hosts(&led).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", led["fleet"]);
+    assert!(hosts(&led).iter().all(|host| host["ops"].count() > 0), "{:#}", led["fleet"]);
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn workload_results_of_lost_controller_need_no_folder() {
     std::fs::remove_dir_all(site.desk.file("ask")).unwrap();
     assert_eq!(site.collect_runs()["collected"][0]["hosts"], 2);
     let (_, record) = site.desk.json(&["show", "last"]);
-    assert!(record["ops"]["ask"]["count"].as_u64().unwrap() > 0, "{:#}", record["ops"]);
+    assert!(record["ops"]["ask"]["count"].count() > 0, "{:#}", record["ops"]);
 }
 
 #[test]
@@ -100,10 +102,7 @@ fn unsendable_workload_folder_is_refused_before_the_run() {
     let args = site.args("run", "1", "60s", &["--set", "workload.folder=ask", "--set", "run.time=1s"]);
     let output = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(output.code, 2, "{output:#?}");
-    assert!(
-        output.err.contains("cannot be sent to the driver hosts") && output.err.contains(deep),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("cannot be sent to the driver hosts"), "{}", output.err);
+    assert!(output.err.contains(deep), "{}", output.err);
     assert!(output.err.contains("remove files that no transaction needs"), "{}", output.err);
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use dyno_testbed::{Nats, Postgres};
 use serde_json::Value;
 
+use crate::common::json::ExpectJson;
 use crate::common::{Running, TestEnv};
 
 pub const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=0 blocks"];
@@ -85,5 +86,5 @@ impl FleetSite {
 }
 
 pub fn hosts(record: &Value) -> &Vec<Value> {
-    record["fleet"]["hosts"].as_array().unwrap()
+    record["fleet"]["hosts"].items()
 }

@@ -1,5 +1,6 @@
 //! `check --grants`: its statements suffice to load, run and drop, and no check then misses a privilege.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, short_run_args};
 use dyno_testbed::{MySql, Postgres};
 
@@ -25,8 +26,8 @@ fn statements(desk: &TestEnv, url: &str) -> Vec<String> {
 fn assert_enough(desk: &TestEnv, url: &str) {
     let (code, checked) = desk.json(&args(&["check"], url));
     assert_eq!(code, 0, "{checked:#}");
-    for finding in checked["advice"].as_array().unwrap() {
-        assert!(!finding["way_out"].as_str().unwrap().contains("GRANT"), "{finding:#}");
+    for finding in checked["advice"].items() {
+        assert!(!finding["way_out"].text().contains("GRANT"), "{finding:#}");
     }
     assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
     let write = ["run", "--set", "workload.update_pct=20", "--set", "workload.insert_pct=10"];
@@ -73,16 +74,15 @@ fn missing_privilege_is_named_in_each_check_it_skips() {
     let (desk, url) = (TestEnv::new(), server.url_of("poor", "postgres"));
     let (_, checked) = desk.json(&args(&["check"], &url));
     for name in ["statistics", "disk_space"] {
-        let finding = checked["advice"].as_array().unwrap().iter().find(|f| f["check"] == name).unwrap();
-        assert!(finding["way_out"].as_str().unwrap().contains("GRANT pg_monitor TO poor;"), "{finding:#}");
+        let finding = checked["advice"].items().iter().find(|f| f["check"] == name).unwrap();
+        assert!(finding["way_out"].text().contains("GRANT pg_monitor TO poor;"), "{finding:#}");
     }
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
     let (_, record) = desk.json(&args(&short_run_args(&["run", "--set", "workload.update_pct=50"]), &url));
     let skipped: Vec<&serde_json::Value> =
-        record["audit"].as_array().unwrap().iter().filter(|check| check["status"] == "skipped").collect();
-    let named = |name: &str| {
-        skipped.iter().any(|c| c["check"] == name && c["detail"].as_str().unwrap().contains("GRANT"))
-    };
+        record["audit"].items().iter().filter(|check| check["status"] == "skipped").collect();
+    let named =
+        |name: &str| skipped.iter().any(|c| c["check"] == name && c["detail"].text().contains("GRANT"));
     assert!(named("durable_commits"), "{skipped:#?}");
 }
 
@@ -96,6 +96,7 @@ fn grants_are_printed_for_every_engine_without_server() {
         ("sqlite:a.db", "no users"),
     ] {
         let output = desk.dyno(&["check", "--grants", "--target", url]);
-        assert!(output.code == 0 && output.out.contains(words), "{output:#?}");
+        assert!(output.code == 0, "{output:#?}");
+        assert!(output.out.contains(words), "{output:#?}");
     }
 }

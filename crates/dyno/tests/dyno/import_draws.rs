@@ -4,6 +4,7 @@ use dyno_testbed::MySql;
 use serde_json::Value;
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use crate::import_statements::postgres;
 
 /// Tables of a shop. Most orders are done, and customer 7 has a third of them.
@@ -77,7 +78,7 @@ fn import_and_run(url: &str) -> String {
     assert_eq!(code, 0, "{report:#}");
     let text = std::fs::read_to_string(env.file("w/workload.toml")).unwrap();
     assert_eq!(report["undrawn"], 0, "{text}");
-    assert_eq!(report["statements"].as_array().unwrap().len(), 13, "{report:#}");
+    assert_eq!(report["statements"].items().len(), 13, "{report:#}");
     let checked = env.dyno(&["workload", "check", "w", "--target", url]);
     assert_eq!(checked.code, 0, "{checked:#?}");
     let output = env.dyno(&[
@@ -98,11 +99,11 @@ fn import_and_run(url: &str) -> String {
     assert!(output.out.starts_with('{'), "{output:#?}");
     let record: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
-    let operations = record["ops"].as_object().unwrap();
+    let operations = record["ops"].fields();
     // The keys exist, so that their statements find rows.
     for name in ["select_orders", "select_orders_2", "select_customers", "update_customers"] {
         let operation = &operations[name];
-        let (rows, count) = (operation["rows"].as_f64().unwrap(), operation["count"].as_f64().unwrap());
+        let (rows, count) = (operation["rows"].number(), operation["count"].number());
         assert!(rows >= 0.5 * count, "{name}: {rows} rows of {count} operations\n{text}");
     }
     text

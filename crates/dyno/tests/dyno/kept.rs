@@ -54,15 +54,12 @@ fn assert_record_stored(url: &str, somebody: &LockHolder<'_>) {
         desk.write("go", "");
         run.wait_for_line("the run is stored");
         let (code, record) = desk.json(&["show", "last"]);
-        assert!(
-            code == 0 && record["status"] == "valid",
-            "{code}: {}: {}",
-            record["status"],
-            record["reasons"]
-        );
+        assert!(code == 0, "{code}: {}: {}", record["status"], record["reasons"]);
+        assert!(record["status"] == "valid", "{code}: {}: {}", record["status"], record["reasons"]);
         run.signal("INT");
         let output = run.wait();
-        assert!(output.code == 0 && output.err.contains("that this run inserted remain"), "{output:#?}");
+        assert!(output.code == 0, "{output:#?}");
+        assert!(output.err.contains("that this run inserted remain"), "{output:#?}");
         drop(end_guard);
     });
     let again = desk.dyno(&["run"]);
@@ -133,7 +130,8 @@ fn run_without_enough_threads_fails_and_keeps_its_record() {
     }
     let output = limited.output().unwrap();
     let out = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(3) && out.contains("no thread could be started"), "{output:#?}");
+    assert!(output.status.code() == Some(3), "{output:#?}");
+    assert!(out.contains("no thread could be started"), "{output:#?}");
     let listed = desk.dyno(&["list"]);
     assert!(listed.out.contains("failed"), "{listed:#?}");
 }

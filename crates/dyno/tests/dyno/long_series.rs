@@ -1,6 +1,7 @@
 //! Runs whose series is too long for a record: an overview in the record, and every interval stored
 //! separately.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_fits_schema, find_check};
 use serde_json::Value;
 
@@ -45,14 +46,12 @@ fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     assert_fits_schema(&record);
     let target_series = |at: usize| &record["targets"][at]["own"]["series"];
     // On a busy machine sessions may cross the end slightly late.
-    let intervals = record["series"]["full"]["points"].as_u64().unwrap();
+    let intervals = record["series"]["full"]["points"].count();
     assert!((122..=128).contains(&intervals), "{intervals}");
     for series in [&record["series"], target_series(0), target_series(1)] {
-        let points = series["points"].as_array().unwrap();
-        assert!(
-            points.len() <= 16 && points[..15].iter().all(|point| point["slowest"].is_object()),
-            "{points:#?}"
-        );
+        let points = series["points"].items();
+        assert!(points.len() <= 16, "{points:#?}");
+        assert!(points[..15].iter().all(|point| point["slowest"].is_object()), "{points:#?}");
         assert_eq!(series["full"]["points"], intervals, "{}", series["full"]);
         assert!(series["full"].get("lacks").is_none(), "{}", series["full"]);
         assert_eq!(series["interval_s"].as_f64(), Some(0.8));
@@ -65,19 +64,20 @@ fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     let csv = desk.dyno(&["export", "last"]);
     assert_eq!(csv.code, 0, "{csv:#?}");
     let head = csv.out.lines().next().unwrap();
-    assert!(head.starts_with("run,target,at_s,seconds,ops") && head.contains("commits_per_s"), "{head}");
+    assert!(head.starts_with("run,target,at_s,seconds,ops"), "{head}");
+    assert!(head.contains("commits_per_s"), "{head}");
     let urls = ["sqlite:a.db sqlite:b.db", "sqlite:a.db", "sqlite:b.db"];
     for (url, series) in urls.iter().zip([&record["series"], target_series(0), target_series(1)]) {
         let lines = lines_of(&csv.out, url);
         assert_eq!(lines.len() as u64, intervals, "{url}");
-        let points = series["points"].as_array().unwrap();
-        let column_sum = |name: &str| points.iter().map(|point| point[name].as_f64().unwrap()).sum::<f64>();
+        let points = series["points"].items();
+        let column_sum = |name: &str| points.iter().map(|point| point[name].number()).sum::<f64>();
         assert_eq!(sum(&lines, 4), column_sum("ops"), "{url}");
         assert!((sum(&lines, 3) - column_sum("seconds")).abs() < 1e-6, "{url}");
     }
-    assert_eq!(sum(&lines_of(&csv.out, urls[0]), 4), record["ops"]["all"]["count"].as_f64().unwrap());
+    assert_eq!(sum(&lines_of(&csv.out, urls[0]), 4), record["ops"]["all"]["count"].number());
     let overview = desk.dyno(&["export", "last", "--overview"]);
-    assert_eq!(lines_of(&overview.out, urls[0]).len(), record["series"]["points"].as_array().unwrap().len());
+    assert_eq!(lines_of(&overview.out, urls[0]).len(), record["series"]["points"].items().len());
     let (code, lines) = desk.json(&["export", "last"]);
     assert_eq!((code, lines.as_array().map(Vec::len)), (0, Some(3 * intervals as usize)));
 
@@ -87,7 +87,8 @@ fn long_run_of_two_targets_is_stored_shown_exported_deleted() {
     let other = ["--repository", "other.sqlite3"];
     assert_eq!(desk.dyno(&[&["import", "results", file.to_str().unwrap()][..], &other].concat()).code, 0);
     let refused = desk.dyno(&[&["export", "last"][..], &other].concat());
-    assert!(refused.code != 0 && refused.err.contains("--overview"), "{refused:#?}");
+    assert!(refused.code != 0, "{refused:#?}");
+    assert!(refused.err.contains("--overview"), "{refused:#?}");
     let written = desk.dyno(&[&["export", "last", "--overview", "-o", "o.csv"][..], &other].concat());
     assert_eq!(written.code, 0, "{written:#?}");
     assert_eq!(std::fs::read_to_string(desk.file("o.csv")).unwrap(), overview.out);
@@ -111,8 +112,9 @@ fn short_run_records_and_exports_every_interval() {
     ]);
     assert_eq!(run.code, 0, "{run:#?}");
     let (_, record) = desk.json(&["show", "last"]);
-    let points: &Vec<Value> = record["series"]["points"].as_array().unwrap();
-    assert!(record["series"].get("full").is_none() && points.iter().all(|p| p.get("slowest").is_none()));
+    let points: &Vec<Value> = record["series"]["points"].items();
+    assert!(record["series"].get("full").is_none());
+    assert!(points.iter().all(|p| p.get("slowest").is_none()));
     let csv = desk.dyno(&["export"]);
     assert_eq!(csv.out.lines().count(), 1 + points.len(), "{}", csv.out);
     let repository = rusqlite::Connection::open(desk.file("runs.sqlite3")).unwrap();

@@ -10,6 +10,7 @@ use std::time::Duration;
 use dyno_testbed::{ModelOptions, ScriptedAnswer, ScriptedCall, ScriptedValue};
 use serde_json::Value;
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, find_check};
 use crate::oracle_double::{OracleDouble, ROWS};
 
@@ -77,7 +78,7 @@ fn copied_schemas_are_loaded_without_sending_their_rows() {
     let (double, counts) = double(|_| None);
     let (code, load) = double.json(&[&["load"], &ROWS[..], &COPIES].concat());
     assert_eq!((code, &load["rows_written"]), (0, &Value::from(900)), "{load:#}");
-    let tables = load["tables"].as_array().unwrap();
+    let tables = load["tables"].items();
     let rows: Vec<_> =
         tables.iter().map(|table| (table["schema"].as_u64(), table["rows"].as_u64())).collect();
     let expected = [200, 100].map(|rows| [1, 2, 3].map(|schema| (Some(schema), Some(rows)))).concat();
@@ -87,11 +88,13 @@ fn copied_schemas_are_loaded_without_sending_their_rows() {
 
     // A second load and a run compare a sample of each table with what the plan describes.
     let again = double.run_dyno(&[&["load"], &ROWS[..], &COPIES].concat());
-    assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
+    assert!(again.code == 0, "{again:#?}");
+    assert!(again.err.contains("already"), "{again:#?}");
     assert_run_valid(&double);
     let sets = ["--set", "run.time=1s", "--set", "run.warmup=0s", "--set", "workload.update_pct=50"];
     let proved = double.run_dyno(&[&["prove", "updates"], &ROWS[..], &COPIES, &sets].concat());
-    assert!(proved.code == 0 && proved.out.contains("none is lost"), "{proved:#?}");
+    assert!(proved.code == 0, "{proved:#?}");
+    assert!(proved.out.contains("none is lost"), "{proved:#?}");
     assert_counts(&counts, EACH_ONCE);
 }
 
@@ -103,15 +106,18 @@ fn copied_data_is_other_data_than_sent_data() {
     let load = double.run_dyno(&[&["load"], &ROWS[..], &COPIES].concat());
     let words = "the plan asks for 3 schemas of 200 rows and 100 scan rows in blocks of 8192 bytes, 0 % \
                  compressible, seed 42, schemas 2 and above copied from schema 1";
-    assert!(load.code != 0 && load.err.contains(words), "{load:#?}");
+    assert!(load.code != 0, "{load:#?}");
+    assert!(load.err.contains(words), "{load:#?}");
     let run = double.run_dyno(&[&["run"], &ROWS[..], &COPIES].concat());
-    assert!(run.code == 3 && run.err.contains("copied schemas 0 instead of 1"), "{run:#?}");
+    assert!(run.code == 3, "{run:#?}");
+    assert!(run.err.contains("copied schemas 0 instead of 1"), "{run:#?}");
     // With one schema, the key has no effect.
     let one_schema = [&ROWS[..], &["--set", "data.copy_schemas=true"]].concat();
     let replaced = double.run_dyno(&[&["load", "--replace"], &one_schema[..]].concat());
     assert_eq!(replaced.code, 0, "{replaced:#?}");
     let same = double.run_dyno(&[&["load"], &ROWS[..]].concat());
-    assert!(same.code == 0 && same.err.contains("already"), "{same:#?}");
+    assert!(same.code == 0, "{same:#?}");
+    assert!(same.err.contains("already"), "{same:#?}");
 }
 
 /// Whether a call is the copy of `dyno_rows_3`.
@@ -147,15 +153,18 @@ fn stopped_copy_resumes_with_the_missing_tables() {
         load.signal(signal);
         let stopped = load.wait();
         if signal == "INT" {
-            assert!(stopped.code == 130 && stopped.err.contains("load again to resume it"), "{stopped:#?}");
+            assert!(stopped.code == 130, "{stopped:#?}");
+            assert!(stopped.err.contains("load again to resume it"), "{stopped:#?}");
         }
         let sent = [("dyno_rows_1", 200), ("dyno_scan_1", 100), ("dyno_rows_2", 1), ("dyno_rows_3", 1)];
         let sent = sent.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         assert_eq!(*counts.lock().unwrap(), sent);
         let run = double.run_dyno(&[&["run"], &ROWS[..], &COPIES].concat());
-        assert!(run.code == 3 && run.err.contains("(500 rows exist)"), "{run:#?}");
+        assert!(run.code == 3, "{run:#?}");
+        assert!(run.err.contains("(500 rows exist)"), "{run:#?}");
         let again = double.run_dyno(&[&["load"], &ROWS[..], &COPIES].concat());
-        assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
+        assert!(again.code == 0, "{again:#?}");
+        assert!(again.out.contains("1.000"), "{again:#?}");
         let mut copies = EACH_ONCE;
         copies[1].1 = 2;
         assert_counts(&counts, copies);
@@ -168,7 +177,8 @@ fn copy_of_too_few_rows_fails_the_load() {
     let (double, _) = double(|call| copies_rows_3(call).then_some(ScriptedAnswer::Changed(199)));
     let load = double.run_dyno(&[&["load"], &ROWS[..], &COPIES].concat());
     let words = "table DYNO_ROWS_3 received 199 rows from DYNO_ROWS_1, expected 200";
-    assert!(load.code != 0 && load.err.contains(words), "{load:#?}");
+    assert!(load.code != 0, "{load:#?}");
+    assert!(load.err.contains(words), "{load:#?}");
 }
 
 #[test]
@@ -179,7 +189,8 @@ fn copy_without_space_for_its_sort_names_the_tablespace() {
     for words in
         ["rows cannot be copied to dyno_rows_3", "tablespace TEMP", "tablespace that the message names"]
     {
-        assert!(load.code != 0 && load.err.contains(words), "{words}: {load:#?}");
+        assert!(load.code != 0, "{words}: {load:#?}");
+        assert!(load.err.contains(words), "{words}: {load:#?}");
     }
 }
 
@@ -187,10 +198,8 @@ fn copy_without_space_for_its_sort_names_the_tablespace() {
 fn copied_schemas_are_refused_before_other_engines_are_touched() {
     let desk = TestEnv::new();
     let load = desk.dyno(&[&["load", "--target", "sqlite:dyno.db"], &ROWS[..], &COPIES].concat());
-    assert!(
-        load.code == 2 && load.err.contains("cannot copy schemas inside the database; Oracle can"),
-        "{load:#?}"
-    );
+    assert!(load.code == 2, "{load:#?}");
+    assert!(load.err.contains("cannot copy schemas inside the database; Oracle can"), "{load:#?}");
     assert!(load.err.contains("copy_schemas = false"), "{load:#?}");
     assert!(!desk.file("dyno.db").exists());
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
@@ -81,22 +82,21 @@ fn assert_foreign_rows_marked(desk: &TestEnv, url: &str, other: impl Fn() + Sync
         alone["audit"]
     );
     if let Some(rows) = attribution(&alone, "rows_written_per_s") {
-        assert!(rows["others_pct"].as_f64().unwrap() < 1.0, "{rows}");
+        assert!(rows["others_pct"].number() < 1.0, "{rows}");
     }
     let beside = run_beside(desk, url, other);
     let expected = find_check(&beside, "expected");
     assert_eq!(expected["status"], "warn", "{expected:#}");
-    assert!(expected["detail"].as_str().unwrap().contains("other sessions add to the count"), "{expected:#}");
+    assert!(expected["detail"].text().contains("other sessions add to the count"), "{expected:#}");
     // Most of the rows are theirs, and so may be any other activity that the database counts.
     if let Some(rows) = attribution(&beside, "rows_written_per_s") {
-        assert!(rows["marked"] == true && rows["others_pct"].as_f64().unwrap() > 50.0, "{rows}");
+        assert!(rows["marked"] == true, "{rows}");
+        assert!(rows["others_pct"].number() > 50.0, "{rows}");
         assert_ne!(rows["scope"], "run");
     }
     if let Some(reads) = attribution(&beside, "logical_reads_per_s") {
-        assert!(
-            reads["marked"] == true && reads["why"].as_str().unwrap().contains("other sessions caused "),
-            "{reads}"
-        );
+        assert!(reads["marked"] == true, "{reads}");
+        assert!(reads["why"].text().contains("other sessions caused "), "{reads}");
     }
     assert_eq!(beside["whose"]["ops_per_s"]["scope"], "run");
     let shown = desk.dyno(&["show", "last"]).out;
@@ -143,7 +143,7 @@ fn cost_learned_on_first_target_is_checked_on_each() {
         let sets = [&WINDOW[..], &["run.sessions_per_schema=4"]].concat();
         let (_, record) = desk.json(&args("run", &urls, &sets));
         let expected_check = |at: usize| {
-            let audit = record["targets"][at]["own"]["audit"].as_array().unwrap();
+            let audit = record["targets"][at]["own"]["audit"].items();
             audit.iter().find(|check| check["check"] == "expected").unwrap().clone()
         };
         assert_eq!(record["status"], "valid", "{} {:#}", record["reasons"], record["audit"]);
@@ -153,11 +153,8 @@ fn cost_learned_on_first_target_is_checked_on_each() {
     };
     let (checks, marked) = run();
     for target_check in &checks {
-        assert!(
-            target_check["status"] == "pass"
-                && target_check["detail"].as_str().unwrap().contains("1.00 of each count"),
-            "{target_check:#}"
-        );
+        assert!(target_check["status"] == "pass", "{target_check:#}");
+        assert!(target_check["detail"].text().contains("1.00 of each count"), "{target_check:#}");
     }
     assert_eq!(marked, [false, false]);
     // On the second target each update writes one more row.

@@ -1,5 +1,6 @@
 //! Polls of a custom workload that find nothing are counted separately, and are not operations on any engine.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 
@@ -58,8 +59,8 @@ fn assert_polls_counted(url: &str) {
     assert_eq!(number("all", "empty_polls"), number("take", "empty_polls"));
     // A poll is as likely as work, and was chosen as often.
     assert_passes(&record, "mix");
-    assert!(record["window"]["polling_s"].as_f64().unwrap() > 0.0);
-    let law = find_check(&record, "littles_law")["detail"].as_str().unwrap().to_owned();
+    assert!(record["window"]["polling_s"].number() > 0.0);
+    let law = find_check(&record, "littles_law")["detail"].text().to_owned();
     assert!(law.contains("in polls that found nothing"), "{law}");
     for name in ["commits", "service_time", "series_sum"] {
         assert_passes(&record, name);

@@ -1,5 +1,6 @@
 //! Custom SQL as a user runs it: set up, checked, run, proved and removed, on each engine.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, find_check, wait_until};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
@@ -143,7 +144,7 @@ fn assert_proved(record: &Value) {
     // Exactly, even with rollbacks and retries.
     let commits = find_check(record, "commits_whole");
     assert_eq!(commits["status"], "pass", "{commits:#}");
-    assert!(record["workload"]["digest"].as_str().unwrap().len() == 64);
+    assert!(record["workload"]["digest"].text().len() == 64);
     assert!(record["targets"][0]["data"].is_null(), "it has no test data of Dyno's");
 }
 
@@ -151,9 +152,9 @@ fn assert_proved(record: &Value) {
 fn assert_learned(record: &Value) {
     let expected = find_check(record, "expected");
     assert_eq!(expected["status"], "pass", "{expected:#}");
-    for class_figures in record["workload"]["expected"].as_array().unwrap() {
-        let rows = class_figures["learned"]["counters"]["rows_written"]["mean"].as_f64().unwrap();
-        let exact = match class_figures["class"].as_str().unwrap() {
+    for class_figures in record["workload"]["expected"].items() {
+        let rows = class_figures["learned"]["counters"]["rows_written"]["mean"].number();
+        let exact = match class_figures["class"].text() {
             "transfer" | "pay" => 2.0,
             "balance" | "columns" | "look" | "top" | "nobody" | "nobody_twice" => 0.0,
             // Engines differ in whether they count rolled back rows.
@@ -163,7 +164,7 @@ fn assert_learned(record: &Value) {
             other => panic!("{other}"),
         };
         assert!((rows - exact).abs() < 0.01, "{class_figures:#}");
-        assert!(class_figures["learned"]["alone_us"].as_f64().unwrap() > 0.0, "{class_figures:#}");
+        assert!(class_figures["learned"]["alone_us"].number() > 0.0, "{class_figures:#}");
     }
 }
 
@@ -179,17 +180,12 @@ fn assert_full_cycle(url: &str) {
         assert!(checked.out.contains("prepares all"), "{checked:#?}");
         let record = run(&desk, folder, url, &[]);
         assert_proved(&record);
-        let classes: Vec<&str> = record["classes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|class| class["name"].as_str().unwrap())
-            .collect();
+        let classes: Vec<&str> = record["classes"].items().iter().map(|class| class["name"].text()).collect();
         match table {
             "shop_stock" => assert_eq!(classes, ["order", "pay", "look", "top"]),
             _ => {
                 assert_eq!(classes, ["transfer", "balance", "columns", "nobody", "nobody_twice", "regret"]);
-                let op_count = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
+                let op_count = |class: &str| record["ops"][class]["count"].count();
                 assert!(op_count("transfer") > op_count("balance"), "{:#}", record["ops"]);
                 assert_eq!(find_check(&record, "mix")["status"], "pass");
             }
@@ -245,10 +241,10 @@ fn conflicts_are_retried_on_threads_with_several_sessions() {
     let many = ["--set", "run.sessions_per_schema=16", "--set", "run.threads=2"];
     let record = run(&desk, "workload.folder=bank", &server.url(), &many);
     assert_proved(&record);
-    let conflicts = record["errors"].as_array().unwrap().iter().find(|error| error["code"] == "40001");
+    let conflicts = record["errors"].items().iter().find(|error| error["code"] == "40001");
     assert!(conflicts.is_some_and(|error| error["retried"].as_u64() > Some(0)), "{}", record["errors"]);
     // A retried transaction that succeeded in the end counts as an operation.
-    assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
+    assert!(record["ops"]["all"]["count"].count() >= 16 * 150, "{:#}", record["ops"]["all"]);
 }
 
 /// No part of the learning continues during the run.
@@ -288,10 +284,7 @@ fn declared_transaction_cost_is_checked_against_counters() {
         let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &["--set", "run.warmup=500ms"]);
         let check = find_check(&record, "expected");
         assert_eq!(check["status"], status, "{check:#}");
-        assert!(
-            check["detail"].as_str().unwrap().contains(&format!("{rows}.00 of each transfer")),
-            "{check:#}"
-        );
+        assert!(check["detail"].text().contains(&format!("{rows}.00 of each transfer")), "{check:#}");
         assert_eq!(record["status"], if rows == 2 { "valid" } else { "invalid" });
     }
     // A transaction that never occurs is not missed.
@@ -299,7 +292,8 @@ fn declared_transaction_cost_is_checked_against_counters() {
     write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
     let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s"];
     let ran = desk.dyno(&args("run", "workload.folder=bank", "sqlite::memory:", &short));
-    assert!(ran.code == 0 && !ran.err.contains("could not be measured"), "{ran:#?}");
+    assert!(ran.code == 0, "{ran:#?}");
+    assert!(!ran.err.contains("could not be measured"), "{ran:#?}");
     let shown = desk.dyno(&["show", "last"]);
     assert!(shown.out.contains("one transaction, measured on a single session"), "{}", shown.out);
 }
@@ -361,7 +355,7 @@ fn mysql_protocols_give_the_same_outcome_for_custom_sql() {
                 let moved: Vec<u64> =
                     count().iter().zip(&before).map(|(count, before)| count - before).collect();
                 // Each transfer is at least two of them.
-                let transfers = record["ops"]["transfer"]["count"].as_u64().unwrap();
+                let transfers = record["ops"]["transfer"]["count"].count();
                 assert!(moved[1] >= 2 * transfers, "{moved:?}");
                 match protocol {
                     "simple" => assert_eq!(moved[0], 0, "{moved:?}"),
@@ -430,8 +424,10 @@ fn commits_that_mysql_does_not_count_are_not_missing() {
             let record = run(&desk, "workload.folder=odd", &server.url(), &["--set", more]);
             assert_proved(&record);
             let whole = find_check(&record, "commits_whole");
-            let of_class = |name: &str| record["ops"][name]["count"].as_u64().unwrap();
-            assert!(of_class("one") > 0 && of_class("ones") > 0 && of_class("seldom") > 0);
+            let of_class = |name: &str| record["ops"][name]["count"].count();
+            assert!(of_class("one") > 0);
+            assert!(of_class("ones") > 0);
+            assert!(of_class("seldom") > 0);
             if more != "workload.connect=transaction" {
                 assert_eq!(whole["expected"], whole["observed"], "{more}: {whole:#}");
             }
@@ -471,7 +467,7 @@ steps = [{ if = "n > 9", steps = [{ sql = "SELECT 1" }] }]
     for url in [server.url(), "sqlite::memory:".to_owned()] {
         let record = run(&desk, "workload.folder=seldom", &url, &["--set", "run.threads=1"]);
         assert_eq!(record["status"], "valid", "{}", record["reasons"]);
-        assert!(record["ops"]["look"]["count"].as_u64().unwrap() >= 4 * 150, "{:#}", record["ops"]);
+        assert!(record["ops"]["look"]["count"].count() >= 4 * 150, "{:#}", record["ops"]);
     }
 }
 
@@ -482,7 +478,7 @@ fn broken_invariant_or_missing_row_invalidates_run() {
     write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
     let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
     assert_eq!(record["status"], "invalid");
-    let detail = find_check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
+    let detail = find_check(&record, "invariants")["detail"].text().to_owned();
     assert!(detail.starts_with("broken by the run: money was 20000 before and is "), "{detail}");
 
     let toml = BANK[0].1.replace("from = { uniform = [1, 20] }", "from = { uniform = [1, 30] }");
@@ -522,10 +518,7 @@ fn server_kill_during_transactions_keeps_the_invariant() {
     assert_eq!(record["status"], "failed", "{}", record["reasons"]);
     // The conditions could not be queried, and the check says so.
     let invariants_check = find_check(&record, "invariants");
-    assert!(
-        invariants_check["detail"].as_str().unwrap().contains("could not be queried"),
-        "{invariants_check:#}"
-    );
+    assert!(invariants_check["detail"].text().contains("could not be queried"), "{invariants_check:#}");
 }
 
 #[test]

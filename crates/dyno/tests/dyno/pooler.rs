@@ -1,6 +1,7 @@
 //! Through PgBouncer in transaction mode, as in production: one with and one without support of prepared
 //! statements. Everything except the sessions connects to the server directly.
 
+use crate::common::json::ExpectJson;
 use crate::common::{CommandOutput, SHORT, TestEnv, assert_fits_schema, assert_passes, find_check};
 use dyno_testbed::{BouncerVersion, PgBouncer, Postgres};
 use serde_json::Value;
@@ -72,15 +73,11 @@ fn run_through_pooler_has_exact_counts() {
         let checked = bench.run_dyno("check", &[]);
         let carries = if bench.bouncer.carries { "which supports" } else { "which does not support" };
         assert_eq!(checked.code, 0, "{checked:#?}");
-        assert!(
-            checked.out.contains("go through a connection pooler") && checked.out.contains(carries),
-            "{checked:#?}"
-        );
+        assert!(checked.out.contains("go through a connection pooler"), "{checked:#?}");
+        assert!(checked.out.contains(carries), "{checked:#?}");
         let load = bench.run_dyno("load", &[]);
-        assert!(
-            load.code == 0 && !load.err.contains("pooler"),
-            "loads and locks on the server itself: {load:#?}"
-        );
+        assert!(load.code == 0, "loads and locks on the server itself: {load:#?}");
+        assert!(!load.err.contains("pooler"), "loads and locks on the server itself: {load:#?}");
         let (code, record) = bench.run(&MIX);
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         assert_fits_schema(&record);
@@ -97,7 +94,7 @@ fn run_through_pooler_has_exact_counts() {
         assert_eq!((&whole["status"], &whole["expected"]), (&"pass".into(), &whole["observed"]), "{whole:#}");
         let commits = find_check(&record, "commits_whole");
         assert_eq!(commits["status"], "pass", "{commits:#}");
-        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<u64>().unwrap();
+        let number = |name: &str| commits[name].text().replace(',', "").parse::<u64>().unwrap();
         // Commits of the pooler itself on three connections, and of autovacuum.
         let more = number("observed").checked_sub(number("expected"));
         assert!(more.is_some_and(|more| more <= 40), "nothing is missing: {commits:#}");
@@ -106,7 +103,8 @@ fn run_through_pooler_has_exact_counts() {
             .psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dyno session pooled'");
         assert!(backends.parse::<u32>().unwrap() <= 3, "{backends}");
         let shown = bench.desk.dyno(&["show"]);
-        assert!(shown.out.contains("in between") && shown.out.contains("hold the"), "{}", shown.out);
+        assert!(shown.out.contains("in between"), "{}", shown.out);
+        assert!(shown.out.contains("hold the"), "{}", shown.out);
     });
 }
 
@@ -132,7 +130,7 @@ fn pooled_operations_apply_their_session_settings() {
         let scans = record["counters"]["native"]["dyno.rows.seq_scan"].as_f64().unwrap_or(0.0);
         assert!(scans == 0.0, "ranges go by the index: {scans} scans");
         let durable = find_check(&record, "durable_commits");
-        assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
+        assert!(durable["detail"].text().contains("workload.commit=nowait"), "{durable:#}");
     });
 }
 
@@ -146,17 +144,17 @@ fn sessions_sharing_few_pooler_connections_are_counted_exactly() {
         let (code, record) = bench.run(&[&few[..], &["--set", "workload.lookup_pct=100"]].concat());
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         let commits = find_check(&record, "commits_whole");
-        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<i64>();
+        let number = |name: &str| commits[name].text().replace(',', "").parse::<i64>();
         match commits["status"] == "skipped" {
             // Connecting and bookkeeping may cost as much as the work itself.
-            true => assert!(commits["detail"].as_str().unwrap().contains("prove nothing"), "{commits:#}"),
+            true => assert!(commits["detail"].text().contains("prove nothing"), "{commits:#}"),
             false => {
                 let (observed, expected) = (number("observed").unwrap(), number("expected").unwrap());
                 assert!(observed >= expected, "nothing is missing: {commits:#}");
             }
         }
         let others_check = find_check(&record, "others");
-        let is_blurred = others_check["detail"].as_str().unwrap().contains("may lie outside the window");
+        let is_blurred = others_check["detail"].text().contains("may lie outside the window");
         assert!(others_check["status"] == "pass" || is_blurred, "{others_check:#}");
     });
 }
@@ -171,17 +169,15 @@ fn pooler_and_observe_url_must_reach_same_database() {
     let desk = TestEnv::new();
     let other = format!("target.observe_url={}", server.url_of("postgres", "other"));
     let mismatch_output = desk.dyno(&["check", "--target", &pooler.url(), "--set", &other]);
+    assert!(mismatch_output.code == 2, "{mismatch_output:#?}");
     assert!(
-        mismatch_output.code == 2
-            && mismatch_output.err.contains("both must lead to one database of one server"),
+        mismatch_output.err.contains("both must lead to one database of one server"),
         "{mismatch_output:#?}"
     );
     let same = format!("target.observe_url={}", pooler.url());
     let pooler_output = desk.dyno(&["check", "--target", &pooler.url(), "--set", &same]);
-    assert!(
-        pooler_output.code == 2 && pooler_output.err.contains("also leads to a connection pooler"),
-        "{pooler_output:#?}"
-    );
+    assert!(pooler_output.code == 2, "{pooler_output:#?}");
+    assert!(pooler_output.err.contains("also leads to a connection pooler"), "{pooler_output:#?}");
     // Without any pooler there is no difference.
     let straight = format!("target.observe_url={}", server.url());
     let args = ["--target", &server.url(), "--set", &straight, "--set", "data.scale=500 blocks"];

@@ -1,5 +1,6 @@
 //! The commands on real PostgreSQL servers of every installed version.
 
+use crate::common::json::ExpectJson;
 use crate::common::{SHORT, TestEnv, assert_fits_schema, assert_passes, find_check, short_run_args};
 use dyno_testbed::Postgres;
 
@@ -66,14 +67,14 @@ fn client_and_sqlite_counts_match_exactly() {
         ] {
             assert_passes(&record, name);
         }
-        let updated = record["counters"]["native"]["dyno.rows.n_tup_upd"].as_f64().unwrap();
+        let updated = record["counters"]["native"]["dyno.rows.n_tup_upd"].number();
         let window = &record["window"];
-        let counted = window["counted"]["rows_updated"].as_f64().unwrap();
+        let counted = window["counted"]["rows_updated"].number();
         // Statistics that sessions published while a boundary's counters were read may be included or not.
         let unsure = |edge: usize| window["unsure"][edge]["rows_updated"].as_f64().unwrap_or(0.0);
         assert!((counted - unsure(0)..=counted + unsure(1)).contains(&updated), "{updated}: {window:#}");
-        assert!(record["waits"]["samples"].as_u64().unwrap() > 0, "{}", record["waits"]);
-        assert!(record["ops"]["commit"]["service_us"]["p99"].as_f64().unwrap() > 0.0);
+        assert!(record["waits"]["samples"].count() > 0, "{}", record["waits"]);
+        assert!(record["ops"]["commit"]["service_us"]["p99"].number() > 0.0);
     });
 }
 
@@ -85,7 +86,7 @@ fn server_drive_does_same_work_inside_the_database() {
         let server_side = ["--set", "workload.drive=server", "--set", "workload.update_pct=20"];
         let (code, record) = desk.json(&args("run", &url, &server_side));
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
-        assert!(record["ops"]["slice"]["count"].as_u64().unwrap() > 0);
+        assert!(record["ops"]["slice"]["count"].count() > 0);
         assert_passes(&record, "rows_updated");
         assert!(
             record["ops"]["all"]["service_us"]["p99"].is_null(),
@@ -111,7 +112,8 @@ fn wrong_password_is_reported_and_not_echoed() {
         let set = ["check", "--target", &url, "--set", "target.password_env=PW"];
         let wrong = desk.dyno_with(("PW", "hunter2"), &set);
         assert_eq!(wrong.code, 3, "{wrong:#?}");
-        assert!(wrong.err.contains("password") && !wrong.err.contains("hunter2"), "{}", wrong.err);
+        assert!(wrong.err.contains("password"), "{}", wrong.err);
+        assert!(!wrong.err.contains("hunter2"), "{}", wrong.err);
         assert!(wrong.err.contains("hint: "), "{}", wrong.err);
         let no_password = desk.dyno(&["check", "--target", &url]);
         assert_eq!(no_password.code, 3, "{no_password:#?}");
@@ -133,7 +135,8 @@ fn unreachable_server_error_has_port_and_hint() {
     for command in ["check", "load", "run"] {
         let output = desk.dyno(&args(command, &url, &[]));
         assert_eq!(output.code, 3, "{output:#?}");
-        assert!(output.err.contains(&port.to_string()) && output.err.contains("hint: "), "{}", output.err);
+        assert!(output.err.contains(&port.to_string()), "{}", output.err);
+        assert!(output.err.contains("hint: "), "{}", output.err);
     }
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "nothing was started");
 }
@@ -170,8 +173,8 @@ fn server_crash_in_window_prevents_valid_run_and_keeps_record() {
         assert_eq!(output.code, 3, "{output:#?}");
         let (_, record) = desk.json(&["show", "last"]);
         assert_eq!(record["status"], "failed");
-        assert!(!record["reasons"].as_array().unwrap().is_empty());
-        assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
+        assert!(!record["reasons"].items().is_empty());
+        assert!(record["ops"]["all"]["count"].count() > 0, "what was measured is kept");
         server.restart();
         let next = desk.dyno(&args("run", &url, &[]));
         assert_eq!(next.code, 0, "the data is whole after the server's recovery: {next:#?}");
@@ -186,13 +189,14 @@ fn sweep_loads_runs_and_reports_an_answer() {
             ["--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0,20", "--set", "sweep.order=up"];
         let output = desk.dyno(&args("sweep", &url, &[&sweep[..], &SHORT].concat()));
         assert!(output.code <= 1, "{output:#?}");
-        assert!(output.err.contains("run 4 of 4") && output.out.contains("update_pct 20"), "{output:#?}");
+        assert!(output.err.contains("run 4 of 4"), "{output:#?}");
+        assert!(output.out.contains("update_pct 20"), "{output:#?}");
         let (_, runs) = desk.json(&["list", "--sweep", "last"]);
-        let runs = runs.as_array().unwrap();
+        let runs = runs.items();
         assert_eq!(runs.len(), 4);
         assert!(runs.iter().all(|run| run["status"] == "valid"), "{runs:#?}");
         let (_, sweeps) = desk.json(&["list", "--sweeps"]);
-        let report = desk.dyno(&["report", sweeps[0]["id"].as_str().unwrap(), "--format", "md"]);
+        let report = desk.dyno(&["report", sweeps[0]["id"].text(), "--format", "md"]);
         assert_eq!(report.code, 0, "{report:#?}");
         for part in ["Highest throughput", "| 0 | 1 |", "| 0 | 2 |", "| 20 | 1 |", "| 20 | 2 |"] {
             assert!(report.out.contains(part), "{part} in\n{}", report.out);
@@ -210,7 +214,7 @@ fn nowait_commit_applies_to_sessions_and_warns() {
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         let durable = find_check(&record, "durable_commits");
         assert_eq!(durable["status"], "warn", "{durable:#}");
-        assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
+        assert!(durable["detail"].text().contains("workload.commit=nowait"), "{durable:#}");
         // The setting applies to the sessions alone, and is gone with them.
         assert_eq!(server.psql("SHOW synchronous_commit"), "on");
     });

@@ -42,10 +42,8 @@ fn report_is_written_in_every_format() {
     let desk = env_with_runs();
     let html_output = desk.dyno(&["report", "last~1", "last"]);
     assert_eq!(html_output.code, 0, "{html_output:#?}");
-    assert!(
-        html_output.out.is_empty() && html_output.err.contains("written: report.html"),
-        "{html_output:#?}"
-    );
+    assert!(html_output.out.is_empty(), "{html_output:#?}");
+    assert!(html_output.err.contains("written: report.html"), "{html_output:#?}");
     let page = std::fs::read_to_string(desk.file("report.html")).unwrap();
     assert_eq!(dyno_report::embedded::records(&page).unwrap(), records(&desk));
     for (format, begin) in [
@@ -55,10 +53,8 @@ fn report_is_written_in_every_format() {
         ("html", "<!DOCTYPE html>"),
     ] {
         let stdout_output = desk.dyno(&["report", "last", "last~1", "--format", format, "-o", "-"]);
-        assert!(
-            stdout_output.code == 0 && stdout_output.out.starts_with(begin),
-            "{format}: {stdout_output:#?}"
-        );
+        assert!(stdout_output.code == 0, "{format}: {stdout_output:#?}");
+        assert!(stdout_output.out.starts_with(begin), "{format}: {stdout_output:#?}");
     }
     assert_eq!(desk.dyno(&["report", "last~1", "last", "-o", "book.xlsx"]).code, 0);
     assert!(std::fs::read(desk.file("book.xlsx")).unwrap().starts_with(b"PK"));
@@ -66,7 +62,8 @@ fn report_is_written_in_every_format() {
         ["report", "last", "--title", "<b>One</b>", "--author", "A. Nobody", "-o", "titled.html"];
     assert_eq!(desk.dyno(&title_args).code, 0);
     let titled = std::fs::read_to_string(desk.file("titled.html")).unwrap();
-    assert!(titled.contains("&lt;b&gt;One&lt;/b&gt;") && titled.contains("A. Nobody"), "title and author");
+    assert!(titled.contains("&lt;b&gt;One&lt;/b&gt;"), "title and author");
+    assert!(titled.contains("A. Nobody"), "title and author");
     let csv_output = desk.dyno(&["report", "last", "-o", "one.csv"]);
     assert_eq!(csv_output.code, 0, "{csv_output:#?}");
     assert!(std::fs::read_to_string(desk.file("one.csv")).unwrap().lines().count() == 2);
@@ -76,18 +73,18 @@ fn report_is_written_in_every_format() {
 fn report_usage_error_names_the_invalid_value() {
     let desk = env_with_runs();
     let format_output = desk.dyno(&["report", "--format", "pdf"]);
-    assert!(
-        format_output.code == 2
-            && format_output.err.contains("\"pdf\"")
-            && format_output.err.contains("html, md, csv"),
-        "{format_output:#?}"
-    );
+    assert!(format_output.code == 2, "{format_output:#?}");
+    assert!(format_output.err.contains("\"pdf\""), "{format_output:#?}");
+    assert!(format_output.err.contains("html, md, csv"), "{format_output:#?}");
     let chart_output = desk.dyno(&["report", "last", "--format", "svg", "--chart", "flower"]);
-    assert!(chart_output.code == 2 && chart_output.err.contains("\"flower\""), "{chart_output:#?}");
+    assert!(chart_output.code == 2, "{chart_output:#?}");
+    assert!(chart_output.err.contains("\"flower\""), "{chart_output:#?}");
     let sweep_output = desk.dyno(&["report", "sweep-none"]);
-    assert!(sweep_output.code == 2 && sweep_output.err.contains("sweep-none"), "{sweep_output:#?}");
+    assert!(sweep_output.code == 2, "{sweep_output:#?}");
+    assert!(sweep_output.err.contains("sweep-none"), "{sweep_output:#?}");
     let path_output = desk.dyno(&["report", "-o", "nowhere/report.html"]);
-    assert!(path_output.code != 0 && path_output.err.contains("nowhere/report.html"), "{path_output:#?}");
+    assert!(path_output.code != 0, "{path_output:#?}");
+    assert!(path_output.err.contains("nowhere/report.html"), "{path_output:#?}");
 }
 
 #[test]
@@ -95,13 +92,15 @@ fn report_page_import_restores_its_records() {
     let desk = env_with_runs();
     assert_eq!(desk.dyno(&["report", "last~1", "last"]).code, 0);
     let first_import = desk.dyno(&["import", "results", "report.html", "--repository", "other.sqlite3"]);
-    assert!(first_import.code == 0 && first_import.err.contains("2 records stored"), "{first_import:#?}");
+    assert!(first_import.code == 0, "{first_import:#?}");
+    assert!(first_import.err.contains("2 records stored"), "{first_import:#?}");
     let other = Repository::open_read_only(&desk.file("other.sqlite3")).unwrap();
     for record in records(&desk) {
         assert_eq!(other.load(&record.id).unwrap(), record);
     }
     let second_import = desk.dyno(&["import", "results", "report.html", "--repository", "other.sqlite3"]);
-    assert!(second_import.code == 0 && second_import.err.contains("2 already existed"), "{second_import:#?}");
+    assert!(second_import.code == 0, "{second_import:#?}");
+    assert!(second_import.err.contains("2 already existed"), "{second_import:#?}");
 }
 
 /// A browser, if this machine has one.
@@ -158,11 +157,10 @@ fn user_text_runs_no_script_in_a_browser() {
             "{name}: the page's own script did not run: {} bytes",
             dom.len()
         );
-        assert!(!dom.contains("id=\"taken\"") && !dom.contains("<img"), "{name}: a text became markup");
-        assert!(
-            dom.contains("id=\"runs\"") && dom.contains("<svg") == page.contains("<svg"),
-            "{name}: sections are missing"
-        );
+        assert!(!dom.contains("id=\"taken\""), "{name}: a text became markup");
+        assert!(!dom.contains("<img"), "{name}: a text became markup");
+        assert!(dom.contains("id=\"runs\""), "{name}: sections are missing");
+        assert!(dom.contains("<svg") == page.contains("<svg"), "{name}: sections are missing");
     }
 }
 
@@ -238,5 +236,6 @@ fn report_legend_tooltip_and_zoom_work_in_browser() {
     {
         assert!(body.contains(&did), "{did}: {body}");
     }
-    assert!(body.contains("data-tip=\"") && body.contains("44,000"), "{body}");
+    assert!(body.contains("data-tip=\""), "{body}");
+    assert!(body.contains("44,000"), "{body}");
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
+use crate::common::json::ExpectJson;
 use crate::common::tmpfs::Tmpfs;
 use crate::common::web::{WebResponse, WebServer};
 use crate::common::{TestEnv, wait_until};
@@ -42,14 +43,14 @@ fn token_role_decides_what_its_holder_may_do() {
     }
     let refused = start(&anna, &order("1s"));
     assert_eq!(refused.status, 403);
-    assert!(refused.json()["error"].as_str().unwrap().contains("has the role view"), "{refused:#?}");
+    assert!(refused.json()["error"].text().contains("has the role view"), "{refused:#?}");
     // Commands require an administrator, whatever the server allows.
     let hooked = json!({ "target": "target", "set": { "hooks.pre": "touch taken" } });
     assert_eq!(start(&ben, &hooked).status, 422);
     let study = json!({ "target": "target", "kind": "study", "study": "access-time" });
     assert_eq!(start(&ben, &study).status, 422);
 
-    let job = start(&ben, &order("10m")).json()["id"].as_str().unwrap().to_owned();
+    let job = start(&ben, &order("10m")).json()["id"].text().to_owned();
     assert_eq!(web.job(&job)["job"]["started_by"], "ben");
     web.wait_until_measured(&job);
     let page = |token: &str| ask(&web, token, &format!("GET /jobs/{job}"), &json!({})).body;
@@ -70,7 +71,7 @@ fn token_role_decides_what_its_holder_may_do() {
     let has = |by: &str, path: &str, status: u16| {
         let is_it =
             |action: &&Value| action["by"] == by && action["path"] == path && action["status"] == status;
-        actions.as_array().unwrap().iter().find(is_it).is_some()
+        actions.items().iter().find(is_it).is_some()
     };
     assert!(has("ben", "/api/v1/jobs", 201), "{actions:#}");
     assert!(has("anna", "/api/v1/jobs", 403), "{actions:#}");
@@ -129,7 +130,7 @@ fn every_error_of_the_api_is_json() {
         assert!(answer.json()["error"].is_string(), "{request}: {answer:#?}");
     }
     let answer = web.send("POST /api/v1/check", &[&bearer, json], &many);
-    assert!(answer.json()["wrong"][0]["problem"].as_str().unwrap().contains("9000 settings"), "{answer:#?}");
+    assert!(answer.json()["wrong"][0]["problem"].text().contains("9000 settings"), "{answer:#?}");
 }
 
 #[test]
@@ -176,7 +177,8 @@ fn state_folder_writable_by_other_users_is_refused() {
             "--read-only",
         ];
         let output = desk.dyno(&args);
-        assert!(output.code == 2 && output.err.contains(why), "{why}: {output:#?}");
+        assert!(output.code == 2, "{why}: {output:#?}");
+        assert!(output.err.contains(why), "{why}: {output:#?}");
     };
     assert_eq!(desk.dyno(&["serve", "--state", "state", "--add-token", "anna=view"]).code, 0);
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o1777)).unwrap();
@@ -214,12 +216,10 @@ fn read_only_server_works_on_a_read_only_file_system() {
     let listen = ["serve", "--listen", "127.0.0.1:0", "--read-only"];
     let refused = desk.dyno(&[&listen[..], &target].concat());
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(
-        refused.err.contains("login would be impossible") && refused.err.contains("--state"),
-        "{refused:#?}"
-    );
+    assert!(refused.err.contains("login would be impossible"), "{refused:#?}");
+    assert!(refused.err.contains("--state"), "{refused:#?}");
     let web = WebServer::start(&desk, &[&target[..], &["--read-only", "--state", "state"]].concat());
-    assert_eq!(web.get("/api/v1/runs").json()["cards"].as_array().unwrap().len(), 1);
+    assert_eq!(web.get("/api/v1/runs").json()["cards"].items().len(), 1);
     drop(web);
 
     // Tokens of a read-only state remain valid.

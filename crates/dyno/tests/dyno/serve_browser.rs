@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::common::browser::{Browser, program};
+use crate::common::json::ExpectJson;
 use crate::common::web::WebServer;
 use crate::common::{TestEnv, wait_until};
 
@@ -127,10 +128,10 @@ fn pages_are_accessible_with_low_vision_and_keyboard_only() {
     let sweep = web.start_job(&json!({ "target": "target", "kind": "sweep", "set": set }));
     wait_until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
     let stored = web.job(&sweep);
-    let run = stored["progress"]["stored"][0]["id"].as_str().unwrap();
-    let name = stored["progress"]["sweep"].as_str().unwrap();
+    let run = stored["progress"]["stored"][0]["id"].text();
+    let name = stored["progress"]["sweep"].text();
     let awr = web.get("/api/v1/awr").json();
-    let interval = |at: usize| awr[at]["id"].as_str().unwrap();
+    let interval = |at: usize| awr[at]["id"].text();
     let running = web
         .start_job(&json!({ "target": "target", "set": { "data.scale": "300 blocks", "run.time": "10m" } }));
     web.wait_until_measured(&running);

@@ -4,6 +4,7 @@
 use dyno_testbed::Postgres;
 use serde_json::{Value, json};
 
+use crate::common::json::ExpectJson;
 use crate::common::web::WebServer;
 use crate::common::{TestEnv, wait_until};
 
@@ -26,17 +27,15 @@ fn watch_is_started_shown_and_stopped_on_the_web() {
     assert!(watch_status["progress"]["last"].is_null(), "nobody did an operation: {watch_status:#}");
     assert_eq!(watch_status["progress"]["total_s"], 3_600.0);
     let page = web.get(&format!("/jobs/{watch}")).body;
-    assert!(
-        page.contains("data-kind=\"watch\"")
-            && page.contains("commits/s")
-            && !page.contains(">operations/s<"),
-        "{page}"
-    );
+    assert!(page.contains("data-kind=\"watch\""), "{page}");
+    assert!(page.contains("commits/s"), "{page}");
+    assert!(!page.contains(">operations/s<"), "{page}");
     assert_eq!(web.post(&format!("/api/v1/jobs/{watch}/stop"), &json!({})).status, 200);
     web.wait_for_job(&watch, "stopped");
-    let id = web.job(&watch)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
+    let id = web.job(&watch)["progress"]["stored"][0]["id"].text().to_owned();
     let page = web.get(&format!("/runs/{id}"));
-    assert!(page.status == 200 && page.body.contains(&format!("Watch {id}")), "{page:#?}");
+    assert!(page.status == 200, "{page:#?}");
+    assert!(page.body.contains(&format!("Watch {id}")), "{page:#?}");
 }
 
 #[test]
@@ -56,7 +55,7 @@ fn jobs_without_load_have_a_result_page() {
     }
     let raw_status = wait_for_end(&web, &raw);
     assert_eq!(raw_status["job"]["state"], "done", "{raw_status:#}");
-    let id = raw_status["progress"]["stored"][0]["id"].as_str().unwrap();
+    let id = raw_status["progress"]["stored"][0]["id"].text();
     assert_eq!(web.get(&format!("/runs/{id}")).status, 200);
     for (field, order) in [
         ("proof", json!({ "kind": "prove", "proof": "all" })),
@@ -69,10 +68,8 @@ fn jobs_without_load_have_a_result_page() {
         let mut order = order;
         order["target"] = json!("target");
         let answer = web.post("/api/v1/jobs", &order);
-        assert!(
-            answer.status == 422 && answer.body.contains(&format!("\"field\":\"{field}\"")),
-            "{field}: {answer:#?}"
-        );
+        assert!(answer.status == 422, "{field}: {answer:#?}");
+        assert!(answer.body.contains(&format!("\"field\":\"{field}\"")), "{field}: {answer:#?}");
     }
     assert!(!desk.file("taken").exists());
 }
@@ -90,18 +87,18 @@ fn commands_run_only_with_consent_to_exactly_these() {
     let checked = web.post("/api/v1/check", &study).json();
     let commands = &checked["made"]["commands"];
     let shown = commands["steps"].to_string();
-    assert!(
-        shown.contains("study-db set 'wal_sync_method = fdatasync'") && shown.contains("study-db down"),
-        "{checked:#}"
-    );
+    assert!(shown.contains("study-db set 'wal_sync_method = fdatasync'"), "{checked:#}");
+    assert!(shown.contains("study-db down"), "{checked:#}");
     let plan_text = desk.dyno(&["study", "plan", "wal-sync-method", "--param", "port=54998"]).out;
-    for step in commands["steps"].as_array().unwrap() {
-        let (when, what) = (step["when"].as_str().unwrap(), step["what"].as_str().unwrap());
-        assert!(plan_text.contains(when) && plan_text.contains(what), "{when} {what} in {plan_text}");
+    for step in commands["steps"].items() {
+        let (when, what) = (step["when"].text(), step["what"].text());
+        assert!(plan_text.contains(when), "{when} {what} in {plan_text}");
+        assert!(plan_text.contains(what), "{when} {what} in {plan_text}");
     }
     let refused = |order: &Value, why: &str| {
         let answer = web.post("/api/v1/jobs", order);
-        assert!(answer.status == 422 && answer.body.contains(why), "{answer:#?}");
+        assert!(answer.status == 422, "{answer:#?}");
+        assert!(answer.body.contains(why), "{answer:#?}");
         assert!(
             answer.json()["made"]["commands"]["mark"].is_string(),
             "what it would run is shown: {answer:#?}"

@@ -73,7 +73,8 @@ fn pages_and_live_views_work_behind_documented_proxy() {
 /// refused.
 fn assert_tls_requests(web: &WebServer) {
     let unknown = web.send("GET /", &[], "");
-    assert!(unknown.status == 401 && unknown.head.contains("content-security-policy"), "{unknown:#?}");
+    assert!(unknown.status == 401, "{unknown:#?}");
+    assert!(unknown.head.contains("content-security-policy"), "{unknown:#?}");
     assert_eq!(web.get("/").status, 200);
     let origin = format!("Origin: {}", web.origin());
     assert!(origin.contains("https://"));

@@ -1,5 +1,6 @@
 //! The main commands on the embedded engine, one by one.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_fits_schema, assert_passes, short_run_args};
 
 const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
@@ -38,7 +39,8 @@ fn sqlite_commands_complete_from_init_to_drop() {
         "run.sessions_per_schema=2",
     ]));
     assert_eq!(run.code, 0, "{run:#?}");
-    assert!(run.out.contains("operations") && run.out.contains("commits"), "{}", run.out);
+    assert!(run.out.contains("operations"), "{}", run.out);
+    assert!(run.out.contains("commits"), "{}", run.out);
     let list = desk.dyno(&["list"]);
     assert!(list.out.contains("valid"), "{}", list.out);
     let show = desk.dyno(&["show"]);
@@ -109,11 +111,11 @@ fn sqlite_run_executes_every_operation_class() {
         desk.json(&[&short_run_args(&["run", "--set", "workload.redo=heavy"])[..], &data, &mix].concat());
     assert_eq!(code, 0, "{}", record["reasons"]);
     for class in ["select", "lookup", "scan", "update", "commit"] {
-        assert!(record["ops"][class]["count"].as_u64().unwrap() > 0, "{class}");
-        assert!(record["ops"][class]["service_us"]["p99"].as_f64().unwrap() > 0.0, "{class}");
+        assert!(record["ops"][class]["count"].count() > 0, "{class}");
+        assert!(record["ops"][class]["service_us"]["p99"].number() > 0.0, "{class}");
     }
     let scan = &record["ops"]["scan"];
-    assert_eq!(scan["rows"].as_u64().unwrap(), scan["count"].as_u64().unwrap() * 50);
+    assert_eq!(scan["rows"].count(), scan["count"].count() * 50);
 }
 
 #[test]
@@ -121,8 +123,8 @@ fn open_loop_run_keeps_its_rate() {
     let desk = load_data();
     let (code, record) = desk.json(&run(&["--set", "workload.rate=200/s", "--set", "workload.work_unit=1"]));
     assert_eq!(code, 0, "{}", record["reasons"]);
-    let count = record["ops"]["all"]["count"].as_f64().unwrap();
-    let expected = 200.0 * record["window"]["work_s"].as_f64().unwrap();
+    let count = record["ops"]["all"]["count"].number();
+    let expected = 200.0 * record["window"]["work_s"].number();
     // Five standard deviations of a Poisson count.
     assert!((count - expected).abs() < 5.0 * expected.sqrt() + 2.0, "{count} arrivals, {expected} expected");
 }
@@ -159,7 +161,8 @@ fn data_differing_from_plan_is_refused_before_run() {
     let desk = load_data();
     let output = desk.dyno(&short_run_args(&["run", "--set", "data.scale=3000 blocks"]));
     assert_eq!(output.code, 3, "{output:#?}");
-    assert!(output.err.contains("2000") && output.err.contains("3000"), "{}", output.err);
+    assert!(output.err.contains("2000"), "{}", output.err);
+    assert!(output.err.contains("3000"), "{}", output.err);
     let refused = desk.dyno(&["load", "--set", "data.scale=3000 blocks"]);
     assert_eq!(refused.code, 3);
     assert!(refused.err.contains("--replace"), "{}", refused.err);
@@ -179,7 +182,7 @@ fn show_lists_several_runs_in_one_table() {
         assert!(table.out.contains(head), "{head} in\n{}", table.out);
     }
     let (_, records) = desk.json(&["show", "last~1", "last"]);
-    assert_eq!(records.as_array().unwrap().len(), 2);
+    assert_eq!(records.items().len(), 2);
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn each_run_has_new_seed_unless_plan_sets_one() {
         let seed = || {
             assert_eq!(desk.dyno(&run(args)).code, 0);
             let (_, record) = desk.json(&["show", "last"]);
-            record["plan"]["workload"]["seed"].as_u64().unwrap()
+            record["plan"]["workload"]["seed"].count()
         };
         (seed(), seed())
     };
@@ -244,6 +247,6 @@ fn writes_by_another_process_to_sqlite_file_are_found() {
         let record = desk.json(&["show", "last"]).1;
         assert_eq!(record["status"], "invalid", "{journal}");
         let commits = crate::common::find_check(&record, "commits");
-        assert!(commits["detail"].as_str().unwrap().contains("of another process"), "{journal}: {commits}");
+        assert!(commits["detail"].text().contains("of another process"), "{journal}: {commits}");
     }
 }

@@ -1,6 +1,7 @@
 //! A suite of tests as a user runs it: on each engine, interrupted and resumed, with user folders.
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ fn suite_args<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn by_id<'v>(tests: &'v Value, id: &str) -> &'v Value {
-    tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap()
+    tests.items().iter().find(|test| test["page"]["id"] == id).unwrap()
 }
 
 /// On PostgreSQL: its own SQL, a background workload, connections, and the block workload out of the cache.
@@ -59,7 +60,7 @@ const ON_MYSQL: [&[&str]; 2] = [
 /// All runs are valid. On a busy machine a session may wait for a lock during the whole of one short window,
 /// which then has no result: one step may say so.
 fn assert_runs_valid(code: i32, tests: &Value) {
-    let notes = tests.as_array().unwrap().iter().filter_map(|test| test["notes"].as_array()).flatten();
+    let notes = tests.items().iter().filter_map(|test| test["notes"].as_array()).flatten();
     let invalid: Vec<&str> =
         notes.filter_map(Value::as_str).filter(|note| note.contains("not all of its runs")).collect();
     match invalid[..] {
@@ -95,8 +96,8 @@ fn assert_suite_results(url: &str, some: &[&str], absent: &[&str]) {
             // A test below its minimum time gives the reason instead of a figure.
             if let Some(least_s) = test["page"]["least"]["seconds"].as_f64() {
                 let took_s = match *id {
-                    "load-bulk" => test["steps"][0]["elapsed_s"].as_f64().unwrap(),
-                    _ => test["single_us"].as_f64().unwrap() / 1e6,
+                    "load-bulk" => test["steps"][0]["elapsed_s"].number(),
+                    _ => test["single_us"].number() / 1e6,
                 };
                 let unfit = test["unfit"].as_str().unwrap_or_default();
                 assert_eq!(unfit.starts_with("too small to measure"), took_s < least_s, "{id}: {test:#}");
@@ -109,7 +110,8 @@ fn assert_suite_results(url: &str, some: &[&str], absent: &[&str]) {
     let (_, shown) = desk.json(&["show", "suite-"]);
     assert_eq!(shown["conclusions"][0]["figures"]["tests"], suite_result["tests"]);
     let page = desk.dyno(&["report", "suite-", "-o", "-", "--format", "html"]);
-    assert!(page.out.contains("<section id=\"tests\">") && page.out.contains(some[0]));
+    assert!(page.out.contains("<section id=\"tests\">"));
+    assert!(page.out.contains(some[0]));
     assert!(!page.out.contains("<section id=\"results\">"), "tests are no points of one curve");
 }
 
@@ -150,14 +152,14 @@ fn database_only_suite_does_not_observe_host() {
     let (code, suite_result) = desk.json(&suite_args(&server.url(), &only));
     assert_eq!(code, 0, "{suite_result:#}");
     let step = &by_id(&suite_result["tests"], "server-update")["steps"][0];
-    assert!(
-        step["figures"]["ops_per_s"].as_f64() > Some(0.0) && step["figures"]["device_util_pct"].is_null()
-    );
+    assert!(step["figures"]["ops_per_s"].as_f64() > Some(0.0));
+    assert!(step["figures"]["device_util_pct"].is_null());
     assert!(step["costs"]["database_cpu_us"].is_null(), "{step:#}");
     let (_, shown) = desk.json(&["show", "last"]);
     assert_eq!(shown["hosts"][0]["roles"], serde_json::json!(["driver"]), "{}", shown["hosts"]);
     let embedded = desk.dyno(&["suite", "--database-only", "--target", "sqlite::memory:"]);
-    assert!(embedded.code == 2 && embedded.err.contains("runs inside this program"), "{embedded:#?}");
+    assert!(embedded.code == 2, "{embedded:#?}");
+    assert!(embedded.err.contains("runs inside this program"), "{embedded:#?}");
 }
 
 #[test]
@@ -176,10 +178,10 @@ fn interrupted_suite_resumes_where_it_stopped() {
     let (code, suite_result) = desk.json(&["suite", "--resume"]);
     assert_eq!((code, &suite_result["done"]), (0, &Value::Bool(true)), "{suite_result:#}");
     for id in ["cpu-integer", "server-lookup"] {
-        assert_eq!(by_id(&suite_result["tests"], id)["steps"].as_array().unwrap().len(), 2, "{id}");
+        assert_eq!(by_id(&suite_result["tests"], id)["steps"].items().len(), 2, "{id}");
     }
     let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "100"]);
-    let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
+    let valid = listed.items().iter().filter(|run| run["status"] == "valid").count();
     assert_eq!(valid, 4, "what was done is not done again");
 }
 
@@ -196,7 +198,8 @@ fn failed_suite_leaves_no_data() {
     std::fs::write(format!("{dir}/tests.toml"), page).unwrap();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let output = desk.dyno(&suite_args(&url, &["--from", &dir]));
-    assert!(output.code == 3 && output.err.contains("given up after 6 failures"), "{output:#?}");
+    assert!(output.code == 3, "{output:#?}");
+    assert!(output.err.contains("given up after 6 failures"), "{output:#?}");
     assert!(!desk.file("suite.db").exists(), "the data of a suite that was given up is removed");
 }
 
@@ -210,7 +213,7 @@ fn two_suites_resume_alternately_a_few_runs_each() {
             suite_args(&url, &[&some[..], &["--keep-data", "--runs", "1", "--variant", variant]].concat());
         let (code, begun) = desk.json(&args);
         assert_eq!((code, &begun["done"]), (0, &Value::Bool(false)), "{begun:#}");
-        begun["suite"].as_str().unwrap().to_owned()
+        begun["suite"].text().to_owned()
     });
     for (id, runs) in [(1, "2"), (0, "3"), (1, "9")] {
         let (code, went_on) = desk.json(&["suite", "--resume", &ids[id], "--runs", runs]);
@@ -218,8 +221,7 @@ fn two_suites_resume_alternately_a_few_runs_each() {
         assert_eq!((code, &went_on["done"]), (0, &Value::Bool(runs != "2")), "{went_on:#}");
     }
     let (_, listed) = desk.json(&["list", "--limit", "100"]);
-    let mut order: Vec<&str> =
-        listed.as_array().unwrap().iter().map(|run| run["variant"].as_str().unwrap()).collect();
+    let mut order: Vec<&str> = listed.items().iter().map(|run| run["variant"].text()).collect();
     order.reverse();
     assert_eq!(order, ["old", "new", "new", "new", "old", "old", "old", "new"]);
     let no_runs = desk.dyno(&["suite", "--resume", &ids[0], "--runs", "0"]);
@@ -251,13 +253,13 @@ fn failing_suite_test_is_marked_and_ends_no_other() {
     let (code, suite_result) = desk.json(&suite_args(&url, &["--from", &dir]));
     assert_eq!(code, 3, "{suite_result:#}");
     let (bad, good) = (by_id(&suite_result["tests"], "mine-bad"), by_id(&suite_result["tests"], "mine-good"));
-    let why = bad["page"]["failed"].as_str().unwrap();
+    let why = bad["page"]["failed"].text();
     assert!(why.contains("bad_1 touched 0 rows, but must touch 1"), "{why}");
     // A unit is two rows of each operation.
     let step = &good["steps"][0];
-    let (key, ops) = (step["key"].as_f64().unwrap(), step["figures"]["ops_per_s"].as_f64().unwrap());
+    let (key, ops) = (step["key"].number(), step["figures"]["ops_per_s"].number());
     assert!((key / ops - 2.0).abs() < 1e-9, "{good:#}");
-    let line = suite_result["line"].as_str().unwrap();
+    let line = suite_result["line"].text();
     assert!(line.starts_with("1 of 2 tests have a result, 1 have none; what limits most: "), "{line}");
 }
 
@@ -286,22 +288,25 @@ fn suite_page_error_is_located_before_any_run() {
         assert!(!desk.file("suite.db").exists(), "nothing was run");
     }
     let unknown = desk.dyno(&suite_args(&url, &["--test", "cpu-integr"]));
-    assert!(unknown.code == 2 && unknown.err.contains("did you mean cpu-integer?"), "{unknown:#?}");
+    assert!(unknown.code == 2, "{unknown:#?}");
+    assert!(unknown.err.contains("did you mean cpu-integer?"), "{unknown:#?}");
     let own_load = desk.dyno(&suite_args(&url, &["--set", "workload.update_pct=50"]));
-    assert!(own_load.code == 2 && own_load.err.contains("[workload]"), "{own_load:#?}");
+    assert!(own_load.code == 2, "{own_load:#?}");
+    assert!(own_load.err.contains("[workload]"), "{own_load:#?}");
 }
 
 #[test]
 fn suite_list_gives_reason_for_tests_that_do_not_apply() {
     let desk = TestEnv::new();
     let (_, listed) = desk.json(&["suite", "list", "--target", "sqlite:x.db"]);
-    let pages = listed["tests"].as_array().unwrap();
+    let pages = listed["tests"].items();
     assert!(pages.len() >= 48, "{}", pages.len());
     let regex = pages.iter().find(|page| page["id"] == "cpu-regex").unwrap();
     assert_eq!(regex["why_not"], "SQLite has no regular expressions of its own");
     // Without a plan or a target, the embedded database is used.
     let output = desk.dyno(&["suite", "list", "--group", "oltp"]);
-    assert!(output.out.contains("oltp-heavy") && !output.out.contains("cpu-integer"), "{output:#?}");
+    assert!(output.out.contains("oltp-heavy"), "{output:#?}");
+    assert!(!output.out.contains("cpu-integer"), "{output:#?}");
 }
 
 #[test]
@@ -314,10 +319,8 @@ fn suite_keeps_existing_data_and_reports_conflicts_first() {
 
     assert_eq!(desk.dyno(&load("workload.scale=3")).code, 0);
     let output = desk.dyno(&args);
-    assert!(
-        output.code == 2 && output.err.contains("that the suite did not create (scale 3)"),
-        "{output:#?}"
-    );
+    assert!(output.code == 2, "{output:#?}");
+    assert!(output.err.contains("that the suite did not create (scale 3)"), "{output:#?}");
     assert_eq!(desk.dyno(&["list"]).out.trim(), "", "nothing was run before that was seen");
 
     assert_eq!(desk.dyno(&load("workload.scale=2")).code, 0);
@@ -336,16 +339,20 @@ fn health_compares_suite_with_recorded_expectations() {
     let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let no_baseline = desk.dyno(&["health"]);
-    assert!(no_baseline.code == 3 && no_baseline.err.contains("the file does not exist"), "{no_baseline:#?}");
+    assert!(no_baseline.code == 3, "{no_baseline:#?}");
+    assert!(no_baseline.err.contains("the file does not exist"), "{no_baseline:#?}");
     let (code, _) = desk.json(&suite_args(&url, &test_args(&["cpu-integer", "cpu-regex"])));
     assert_eq!(code, 0);
     let written = desk.dyno(&["health", "--init", "--room", "50"]);
-    assert!(written.code == 0 && written.err.contains("1 expectations"), "{written:#?}");
+    assert!(written.code == 0, "{written:#?}");
+    assert!(written.err.contains("1 expectations"), "{written:#?}");
     let again = desk.dyno(&["health", "--init"]);
-    assert!(again.code == 2 && again.err.contains("already exists"), "{again:#?}");
+    assert!(again.code == 2, "{again:#?}");
+    assert!(again.err.contains("already exists"), "{again:#?}");
     let page = desk.file("sheet.html");
     let good = desk.dyno(&["health", "last", "-o", &page.display().to_string()]);
-    assert!(good.code == 0 && good.out.contains("1 of 1 expectations are met"), "{good:#?}");
+    assert!(good.code == 0, "{good:#?}");
+    assert!(good.out.contains("1 of 1 expectations are met"), "{good:#?}");
     assert!(std::fs::read_to_string(page).unwrap().contains("cpu-integer &gt;= "));
 
     // Expectations of another product are compared, but not silently.
@@ -354,23 +361,21 @@ fn health_compares_suite_with_recorded_expectations() {
     desk.write("expect.toml", &baseline.replace("\"SQLite ", "\"Oracle Database "));
     let other = desk.dyno(&["health"]);
     let says = "with reservation: the expectations are of Oracle Database ";
-    assert!(other.code == 0 && other.out.contains(says), "{other:#?}");
+    assert!(other.code == 0, "{other:#?}");
+    assert!(other.out.contains(says), "{other:#?}");
 
     let too_much =
         "expect = [\n  \"cpu-integer >= 1e15\",\n  \"cpu-regex >= 1\",\n  \"cpu-integer.alone <= 1h\",\n]\n";
     desk.write("expect.toml", too_much);
     let (code, held) = desk.json(&["health"]);
     assert_eq!((code, &held["met"]), (1, &Value::Bool(false)));
-    let met: Vec<_> =
-        held["answers"].as_array().unwrap().iter().map(|answer| answer["met"] == true).collect();
+    let met: Vec<_> = held["answers"].items().iter().map(|answer| answer["met"] == true).collect();
     assert_eq!(met, [false, false, true]);
     assert_eq!(held["answers"][1]["measured"]["Err"], "SQLite has no regular expressions of its own");
     desk.write("expect.toml", "expect = [\n  \"cpu-integer >= 5\",\n  \"cpu-integer => 5\",\n]\n");
     let wrong = desk.dyno(&["health"]);
-    assert!(
-        wrong.code == 2 && wrong.err.contains("expect.toml:3:3: invalid expectation \"cpu-integer => 5\""),
-        "{wrong:#?}"
-    );
+    assert!(wrong.code == 2, "{wrong:#?}");
+    assert!(wrong.err.contains("expect.toml:3:3: invalid expectation \"cpu-integer => 5\""), "{wrong:#?}");
 }
 
 #[test]
@@ -380,7 +385,7 @@ fn suite_runs_the_same_tests_on_one_and_all_targets() {
         [&["--target", urls[1]][..], &test_args(&["cpu-date", "server-lookup", "server-sequence"])].concat();
     let (code, suite_result) = desk.json(&suite_args(urls[0], &more));
     assert_eq!(code, 0, "{suite_result:#}");
-    let all = suite_result["tests"].as_array().unwrap();
+    let all = suite_result["tests"].items();
     let ids: Vec<&str> = all.iter().filter_map(|test| test["page"]["id"].as_str()).collect();
     let expected = [
         "cpu-date@1",
@@ -393,11 +398,9 @@ fn suite_runs_the_same_tests_on_one_and_all_targets() {
     assert_eq!(ids, expected);
     for test in &all[..4] {
         assert_eq!(test["steps"][0]["sessions"], test["page"]["nodes"], "{test:#}");
-        assert!(
-            test["most"]["value"].as_f64() > Some(0.0) && test["single_us"].as_f64() > Some(0.0),
-            "{test:#}"
-        );
-        let (_, runs) = desk.json(&["show", test["steps"][0]["runs"][0].as_str().unwrap()]);
+        assert!(test["most"]["value"].as_f64() > Some(0.0), "{test:#}");
+        assert!(test["single_us"].as_f64() > Some(0.0), "{test:#}");
+        let (_, runs) = desk.json(&["show", test["steps"][0]["runs"][0].text()]);
         let targets = runs["targets"].as_array().map(Vec::len);
         assert_eq!(targets, test["page"]["nodes"].as_u64().map(|nodes| nodes as usize), "{runs:#}");
     }

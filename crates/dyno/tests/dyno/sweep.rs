@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_fits_schema};
 use dyno_record::Repository;
 use serde_json::Value;
@@ -34,12 +35,12 @@ fn quick_args<'a>(args: &[&'a str]) -> Vec<&'a str> {
 fn runs(desk: &TestEnv) -> Vec<(String, u64)> {
     let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "1000"]);
     let place = |run: &Value| {
-        let settings = run["part_of"]["settings"].as_array().unwrap();
-        let words: Vec<_> = settings.iter().map(|s| s["value"].as_str().unwrap()).collect();
-        (words.join(" "), run["part_of"]["repeat"].as_u64().unwrap())
+        let settings = run["part_of"]["settings"].items();
+        let words: Vec<_> = settings.iter().map(|s| s["value"].text()).collect();
+        (words.join(" "), run["part_of"]["repeat"].count())
     };
     let valid = |run: &&Value| run["status"] == "valid" || run["status"] == "invalid";
-    listed.as_array().unwrap().iter().filter(valid).map(place).collect()
+    listed.items().iter().filter(valid).map(place).collect()
 }
 
 fn expected_runs(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
@@ -50,12 +51,13 @@ fn expected_runs(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
 fn assert_conclusion(desk: &TestEnv, kind: &str, line: &str) -> Value {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = desk.dyno(&["show", "sweep:last"]);
-    assert!(shown.code == 0 && shown.out.contains(&format!("{kind} ")), "{shown:#?}");
+    assert!(shown.code == 0, "{shown:#?}");
+    assert!(shown.out.contains(&format!("{kind} ")), "{shown:#?}");
     assert!(squeezed(&shown.out).contains(line), "{line:?} is not in {}", shown.out);
     let (_, json) = desk.json(&["show", "sweep:last"]);
     let conclusion = json["conclusions"][0].clone();
-    assert!(conclusion["line"].as_str().unwrap().contains(line), "{conclusion}");
-    assert!(!json["runs"].as_array().unwrap().is_empty());
+    assert!(conclusion["line"].text().contains(line), "{conclusion}");
+    assert!(!json["runs"].items().is_empty());
     let md = desk.dyno(&["report", "sweep:last", "--format", "md", "-o", "-"]).out;
     assert!(md.contains(&format!("## Result of the {kind} ")), "{md}");
     let exported = desk.dyno(&["report", "sweep:last", "--format", "json", "-o", "-"]).out;
@@ -105,8 +107,10 @@ fn every_sweep_point_is_run_recorded_and_shown() {
 
     let output = desk.dyno(&args);
     assert!(output.code <= 1, "{output:#?}");
-    assert!(output.err.contains("run 8 of 8") && output.err.contains("loaded 500 rows"), "{output:#?}");
-    assert!(output.out.contains("throughput") && output.out.contains("spread"), "{}", output.out);
+    assert!(output.err.contains("run 8 of 8"), "{output:#?}");
+    assert!(output.err.contains("loaded 500 rows"), "{output:#?}");
+    assert!(output.out.contains("throughput"), "{}", output.out);
+    assert!(output.out.contains("spread"), "{}", output.out);
     assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let all = runs(&desk);
     assert_eq!(all.len(), 8);
@@ -119,11 +123,12 @@ fn every_sweep_point_is_run_recorded_and_shown() {
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
     let conclusion = assert_conclusion(&desk, "sweep", "highest throughput: ");
     // The command of a next step works as it stands.
-    let commands = conclusion["next"].as_array().unwrap().iter().filter_map(|step| step["command"].as_str());
+    let commands = conclusion["next"].items().iter().filter_map(|step| step["command"].as_str());
     let further = commands.map(arguments).filter(|words| words[0] == "sweep").collect::<Vec<_>>();
     assert_eq!(further.len(), 1, "{conclusion}");
     let dry = desk.dyno(&further[0].iter().map(String::as_str).chain(["--dry-run"]).collect::<Vec<_>>());
-    assert!(dry.code == 0 && dry.out.lines().count() > 1, "{dry:#?}");
+    assert!(dry.code == 0, "{dry:#?}");
+    assert!(dry.out.lines().count() > 1, "{dry:#?}");
     assert!(output.out.contains("next: "), "{}", output.out);
     let again = desk.dyno(&["sweep", "--resume", "last"]);
     assert!(again.err.contains("no runs remain"), "{again:#?}");
@@ -147,7 +152,8 @@ fn runs_are_selected_by_variant_and_tags() {
 
     for (option, name) in [("--tag", "a,b"), ("--variant", " ")] {
         let wrong = desk.dyno(&["run", option, name]);
-        assert!(wrong.code == 2 && wrong.err.contains("a name "), "{wrong:#?}");
+        assert!(wrong.code == 2, "{wrong:#?}");
+        assert!(wrong.err.contains("a name "), "{wrong:#?}");
     }
 
     // A resumed sweep keeps its marks.
@@ -164,7 +170,8 @@ fn runs_are_selected_by_variant_and_tags() {
     sweep.signal("KILL");
     sweep.wait();
     let other = desk.dyno(&["sweep", "--resume", "--tag", "x"]);
-    assert!(other.code == 2 && other.err.contains("leave --set"), "{other:#?}");
+    assert!(other.code == 2, "{other:#?}");
+    assert!(other.err.contains("leave --set"), "{other:#?}");
     assert!(desk.dyno(&["sweep", "--resume"]).code <= 1);
     let (_, last) = desk.json(&["show", "last"]);
     assert_eq!(last["variant"], "btrfs");
@@ -184,7 +191,8 @@ fn interrupted_sweep_keeps_points_and_resumes() {
             assert!(output.err.contains("--resume"), "{output:#?}");
         }
         let finished_points: BTreeSet<_> = runs(&desk).into_iter().collect();
-        assert!(finished_points.len() >= 3 && finished_points.len() < 8, "{signal}: {finished_points:?}");
+        assert!(finished_points.len() >= 3, "{signal}: {finished_points:?}");
+        assert!(finished_points.len() < 8, "{signal}: {finished_points:?}");
         assert!(desk.dyno(&["list", "--sweeps"]).out.contains("interrupted"));
 
         let rest = desk.dyno(&["sweep", "--resume"]);
@@ -226,7 +234,8 @@ fn hanging_hook_is_ended_with_its_child_processes() {
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
     let output = desk.dyno(&quick_args(&["run", "--allow-hooks"]));
     assert_eq!(output.code, 3, "{output:#?}");
-    assert!(output.err.contains("did not end within 1s") && output.err.contains("| waiting"), "{output:#?}");
+    assert!(output.err.contains("did not end within 1s"), "{output:#?}");
+    assert!(output.err.contains("| waiting"), "{output:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "a run that was not begun is not listed");
 }
 
@@ -258,7 +267,8 @@ fn sweep_stops_two_steps_after_saturation() {
     let output = desk.dyno(&args);
     assert!(output.code <= 1, "{output:#?}");
     let sessions: BTreeSet<String> = runs(&desk).into_iter().map(|(sessions, _)| sessions).collect();
-    assert!(sessions.contains("3") && !sessions.contains("8"), "{sessions:?}");
+    assert!(sessions.contains("3"), "{sessions:?}");
+    assert!(!sessions.contains("8"), "{sessions:?}");
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"), "it completed");
 }
 
@@ -277,7 +287,8 @@ fn sweep_loads_each_layout_once_and_keeps_foreign_data() {
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=700 blocks"]).code, 0);
     let refused = desk.dyno(&args);
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(refused.err.contains("other data") && refused.err.contains("--replace"), "{refused:#?}");
+    assert!(refused.err.contains("other data"), "{refused:#?}");
+    assert!(refused.err.contains("--replace"), "{refused:#?}");
     let output = desk.dyno(&[&args[..], &["--replace"]].concat());
     assert!(output.code <= 1, "{output:#?}");
     assert_eq!(output.err.matches("loaded 500 rows").count(), 2, "{}", output.err);
@@ -296,12 +307,13 @@ fn search_finds_bracket_and_keeps_every_run() {
         "{search_result}"
     );
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
-    assert_eq!(listed.as_array().unwrap().len(), 4, "1, 2, 3, and 3 again");
+    assert_eq!(listed.items().len(), 4, "1, 2, 3, and 3 again");
     let conclusion = assert_conclusion(&desk, "search", "p99 <= 10m holds up to 3 sessions");
     assert_eq!(conclusion["figures"]["holds"], 3);
     let further = "dyno search --over sessions --limit 'p99 <= 10m' --from 3 --max 24";
-    let command = search_result["next"][0]["command"].as_str().unwrap();
-    assert!(command.starts_with(further) && command.contains(" --set 'data.scale=500 blocks'"), "{command}");
+    let command = search_result["next"][0]["command"].text();
+    assert!(command.starts_with(further), "{command}");
+    assert!(command.contains(" --set 'data.scale=500 blocks'"), "{command}");
     let (code, unreachable) = desk.json(&quick_args(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
     assert_eq!(
         (code, unreachable["holds"].is_null(), unreachable["breaks"].as_u64()),
@@ -309,7 +321,8 @@ fn search_finds_bracket_and_keeps_every_run() {
         "{unreachable}"
     );
     let wrong = desk.dyno(&["search", "--limit", "p98 <= 1ms"]);
-    assert!(wrong.code == 2 && wrong.err.contains("p99 <= 2ms"), "{wrong:#?}");
+    assert!(wrong.code == 2, "{wrong:#?}");
+    assert!(wrong.err.contains("p99 <= 2ms"), "{wrong:#?}");
 }
 
 #[test]
@@ -322,17 +335,17 @@ fn ab_sides_run_in_abba_order() {
     let further = arguments(command);
     let further: Vec<&str> = further.iter().map(String::as_str).chain(["--dry-run"]).collect();
     let dry = desk.dyno(&further);
-    assert!(dry.code == 0 && command.contains("--b workload.work_unit=16 --pairs "), "{command}: {dry:#?}");
+    assert!(dry.code == 0, "{command}: {dry:#?}");
+    assert!(command.contains("--b workload.work_unit=16 --pairs "), "{command}: {dry:#?}");
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
-    let sides: Vec<_> =
-        listed.as_array().unwrap().iter().rev().map(|run| run["part_of"]["side"].as_str().unwrap()).collect();
+    let sides: Vec<_> = listed.items().iter().rev().map(|run| run["part_of"]["side"].text()).collect();
     assert_eq!(sides, ["a", "b", "b", "a"]);
-    assert_eq!(ab_result["a"].as_array().unwrap().len(), 2);
+    assert_eq!(ab_result["a"].items().len(), 2);
     assert!(ab_result["comparison"].is_object(), "{ab_result}");
-    let line = ab_result["line"].as_str().unwrap();
+    let line = ab_result["line"].text();
     let conclusion = assert_conclusion(&desk, "A/B test", line);
     assert_eq!(conclusion["figures"]["comparison"]["overall"], ab_result["comparison"]["overall"]);
-    let name = ab_result["ab"].as_str().unwrap();
+    let name = ab_result["ab"].text();
     let report = desk.dyno(&["report", name, "-o", "ab.html"]);
     // The answer is the verdict: the best run of one side would not be one.
     assert!(report.err.to_lowercase().contains(&line.to_lowercase()), "{line}: {report:#?}");
@@ -345,11 +358,13 @@ fn ab_sides_run_in_abba_order() {
     let gate =
         ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
     let broken = desk.dyno(&quick_args(&gate));
-    assert!(broken.code == 5 && broken.err.contains("1 of 1 gates not decided"), "{broken:#?}");
+    assert!(broken.code == 5, "{broken:#?}");
+    assert!(broken.err.contains("1 of 1 gates not decided"), "{broken:#?}");
     assert!(broken.err.contains("2 + 2 runs cannot be significant (least p = 0.33)"), "{broken:#?}");
     assert!(broken.out.contains("next: "), "{broken:#?}");
     let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
-    assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
+    assert!(wrong.code == 2, "{wrong:#?}");
+    assert!(wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
 }
 
 #[test]
@@ -367,23 +382,22 @@ fn soak_is_shown_in_parts_and_kept_on_ctrl_c() {
     assert_eq!(output.code, 130, "{output:#?}");
     let shown: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(shown["status"], "interrupted");
-    assert!(!shown["parts"].as_array().unwrap().is_empty(), "{shown}");
+    assert!(!shown["parts"].items().is_empty(), "{shown}");
     assert!(shown["part_of"]["kind"] == "soak");
-    let conclusion = assert_conclusion(&desk, "soak", shown["findings"][0].as_str().unwrap());
+    let conclusion = assert_conclusion(&desk, "soak", shown["findings"][0].text());
     assert_eq!(conclusion["stopped"], "it was stopped");
-    assert_eq!(
-        conclusion["figures"]["parts"].as_array().unwrap().len(),
-        shown["parts"].as_array().unwrap().len()
-    );
+    assert_eq!(conclusion["figures"]["parts"].items().len(), shown["parts"].items().len());
 }
 
 #[test]
 fn invalid_sweep_settings_are_refused_with_a_hint() {
     let desk = env_with_plan();
     let no_axes = desk.dyno(&["sweep"]);
-    assert!(no_axes.code == 2 && no_axes.err.contains("sweep.sessions=1,2,4,8"), "{no_axes:#?}");
+    assert!(no_axes.code == 2, "{no_axes:#?}");
+    assert!(no_axes.err.contains("sweep.sessions=1,2,4,8"), "{no_axes:#?}");
     let wrong = desk.dyno(&["sweep", "--set", "sweep.update_pct=0,101"]);
-    assert!(wrong.code == 2 && wrong.err.contains("sweep.workload.update_pct=101"), "{wrong:#?}");
+    assert!(wrong.code == 2, "{wrong:#?}");
+    assert!(wrong.err.contains("sweep.workload.update_pct=101"), "{wrong:#?}");
     for command in ["sweep", "search", "soak", "ab"] {
         assert!(desk.dyno(&[command, "--help"]).out.contains("Examples:"), "{command} --help has examples");
     }
@@ -402,17 +416,15 @@ fn report_page_is_imported_with_its_sweep_conclusion() {
         "{sweep_output:#?}"
     );
     let (_, listed) = desk.json(&["list", "--sweeps"]);
-    let line = listed[0]["line"].as_str().unwrap().to_owned();
+    let line = listed[0]["line"].text().to_owned();
     assert_eq!(desk.dyno(&["report", "sweep:last", "-o", "page.html"]).code, 0);
     let page = desk.file("page.html");
     let other = TestEnv::new();
     assert_eq!(other.dyno(&["init"]).code, 0);
     for already in [false, true] {
         let import_output = other.dyno(&["import", "results", page.to_str().unwrap()]);
-        assert!(
-            import_output.code == 0 && import_output.err.contains("is stored, too") != already,
-            "{import_output:#?}"
-        );
+        assert!(import_output.code == 0, "{import_output:#?}");
+        assert!(import_output.err.contains("is stored, too") != already, "{import_output:#?}");
     }
     let (_, imported_sweeps) = other.json(&["list", "--sweeps"]);
     assert_eq!(
@@ -426,7 +438,7 @@ fn report_page_is_imported_with_its_sweep_conclusion() {
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(&line), "{text}");
     // A newer version may store a conclusion of an unknown kind: the runs and its sentences are still shown.
-    let id = listed[0]["id"].as_str().unwrap();
+    let id = listed[0]["id"].text();
     let newer = serde_json::json!({
         "of": id, "line": "the fleet is as wide as the sea", "words": [], "figures": { "kind": "fleet", "hosts": 3 },
     });
@@ -434,13 +446,11 @@ fn report_page_is_imported_with_its_sweep_conclusion() {
     let (code, shown) = other.json(&["show", "sweep:last"]);
     assert_eq!((code, &shown["conclusions"][0]), (0, &newer), "{shown}");
     let text = other.dyno(&["show", "sweep:last"]).out;
-    assert!(
-        text.contains("as wide as the sea")
-            && text.contains("another version of Dyno")
-            && text.contains("fleet"),
-        "{text}"
-    );
+    assert!(text.contains("as wide as the sea"), "{text}");
+    assert!(text.contains("another version of Dyno"), "{text}");
+    assert!(text.contains("fleet"), "{text}");
     assert_eq!(other.dyno(&["report", "sweep:last", "-o", "newer.html"]).code, 0);
     let page = std::fs::read_to_string(other.file("newer.html")).unwrap();
-    assert!(page.contains("as wide as the sea") && page.contains("another version of Dyno"));
+    assert!(page.contains("as wide as the sea"));
+    assert!(page.contains("another version of Dyno"));
 }

@@ -1,6 +1,7 @@
 //! Several targets in one plan, on real servers: two versions, a primary and its standby, two products, a
 //! cluster.
 
+use crate::common::json::ExpectJson;
 use crate::common::{TestEnv, assert_fits_schema, find_check, short_run_args};
 use dyno_testbed::{Galera, MyProduct, MySql, MyVersion, Postgres};
 use serde_json::Value;
@@ -26,7 +27,7 @@ fn number(value: &Value) -> f64 {
 
 /// Asserts that the totals of all targets equal the figures of the whole record.
 fn assert_adds_up(record: &Value) {
-    let targets = record["targets"].as_array().unwrap().len();
+    let targets = record["targets"].items().len();
     let sum = |path: &str| {
         (0..targets).map(|at| number(target_figures(record, at).pointer(path).unwrap())).sum::<f64>()
     };
@@ -38,7 +39,7 @@ fn assert_adds_up(record: &Value) {
 
 /// The checks of one target with this status.
 fn checks<'r>(record: &'r Value, at: usize, status: &str) -> Vec<&'r Value> {
-    let audit = target_figures(record, at)["audit"].as_array().unwrap();
+    let audit = target_figures(record, at)["audit"].items();
     audit.iter().filter(|check| check["status"] == status).collect()
 }
 
@@ -71,7 +72,7 @@ fn two_versions_run_together_and_are_distinguished() {
         assert_eq!(checks(&record, at, "fail"), Vec::<&Value>::new());
         // Exactly, if the version can flush its statistics.
         for name in ["commits_whole", "rows_updated_whole", "update_values"] {
-            let audit = target_figures(&record, at)["audit"].as_array().unwrap();
+            let audit = target_figures(&record, at)["audit"].items();
             let finding = audit.iter().find(|check| check["check"] == name).unwrap();
             assert_eq!(finding["status"], "pass", "{finding:#}");
         }
@@ -107,10 +108,11 @@ fn multi_target_results_have_one_row_per_target() {
     assert_eq!(targets, ["sqlite:a.db sqlite:b.db", "sqlite:a.db", "sqlite:b.db"], "{csv}");
     for format in ["md", "html"] {
         let page = desk.dyno(&["report", "last", "--format", format, "--output", "-"]).out;
-        assert!(page.contains("Targets") && page.matches("sqlite:b.db").count() > 1, "{format}: {page}");
+        assert!(page.contains("Targets"), "{format}: {page}");
+        assert!(page.matches("sqlite:b.db").count() > 1, "{format}: {page}");
     }
     let (_, compared) = desk.json(&["compare", "variant:v1", "variant:v2"]);
-    assert_eq!(compared[0]["targets"].as_array().unwrap().len(), 2, "{compared:#}");
+    assert_eq!(compared[0]["targets"].items().len(), 2, "{compared:#}");
     assert_eq!(desk.dyno(&["show", "last"]).code, 0);
 }
 
@@ -129,10 +131,8 @@ fn error_of_one_target_names_that_target() {
     let twice = [urls[1].clone(), new.socket_url()];
     let refused = desk.dyno(&args("run", &twice, &[]));
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(
-        refused.err.contains("target 2") && refused.err.contains("same server and database"),
-        "{refused:#?}"
-    );
+    assert!(refused.err.contains("target 2"), "{refused:#?}");
+    assert!(refused.err.contains("same server and database"), "{refused:#?}");
     old.stop();
     let unreachable = desk.dyno(&args("run", &urls, &[]));
     assert_eq!(unreachable.code, 3, "{unreachable:#?}");
@@ -151,7 +151,7 @@ fn target_crash_in_window_leaves_record_naming_the_target() {
     assert_eq!(output.code, 3, "{output:#?}");
     let (_, record) = desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
-    let reason = record["reasons"][0].as_str().unwrap();
+    let reason = record["reasons"][0].text();
     assert!(reason.contains(&format!("target 1 ({})", urls[0])), "{reason}");
     assert_fits_schema(&record);
 }
@@ -166,10 +166,8 @@ fn a_standby_reads_and_the_primary_writes() {
         // It cannot have its own copy.
         let separate_load = desk.dyno(&args("load", &urls, &[]));
         assert_eq!(separate_load.code, 2, "{separate_load:#?}");
-        assert!(
-            separate_load.err.contains("target 2") && separate_load.err.contains("target.data = \"shared\""),
-            "{separate_load:#?}"
-        );
+        assert!(separate_load.err.contains("target 2"), "{separate_load:#?}");
+        assert!(separate_load.err.contains("target.data = \"shared\""), "{separate_load:#?}");
         let shared = ["--set", "target.data=shared"];
         let load = desk.dyno(&args("load", &urls, &shared));
         assert_eq!(load.code, 0, "{load:#?}");
@@ -186,13 +184,15 @@ fn a_standby_reads_and_the_primary_writes() {
         );
         assert_adds_up(&record);
         let (first, second) = (target_figures(&record, 0), target_figures(&record, 1));
-        assert!(number(&first["ops"]["update"]["count"]) > 0.0 && first.get("reads_only").is_none());
-        assert!(second["ops"].get("update").is_none() && number(&second["ops"]["select"]["count"]) > 0.0);
-        assert!(second["reads_only"].as_str().unwrap().contains("standby"), "{second:#}");
+        assert!(number(&first["ops"]["update"]["count"]) > 0.0);
+        assert!(first.get("reads_only").is_none());
+        assert!(second["ops"].get("update").is_none());
+        assert!(number(&second["ops"]["select"]["count"]) > 0.0);
+        assert!(second["reads_only"].text().contains("standby"), "{second:#}");
         // A standby writes no redo itself, so the redo of both is unknown.
-        let redo = second["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap();
+        let redo = second["metrics"]["redo_bytes_per_s"]["absent"].text();
         assert!(redo.contains("standby"), "{redo}");
-        assert!(record["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap().contains("standby"));
+        assert!(record["metrics"]["redo_bytes_per_s"]["absent"].text().contains("standby"));
         let alone = [urls[1].clone()];
         let refused = desk.dyno(&args("run", &alone, &["--set", "workload.update_pct=30"]));
         assert_eq!((refused.code, refused.err.contains("accepts only reads")), (2, true), "{refused:#?}");
@@ -247,15 +247,15 @@ fn cluster_nodes_run_on_shared_data() {
             target_figures(&record, at)["ops"]
         );
     }
-    let errors = record["errors"].as_array().unwrap();
+    let errors = record["errors"].items();
     assert!(errors.iter().all(|error| error["class"] == "retryable"), "{errors:#?}");
     assert!(!errors.is_empty(), "sessions on three nodes met on no row: {:#}", record["ops"]);
-    let explained = find_check(&record, "errors")["detail"].as_str().unwrap().to_owned();
+    let explained = find_check(&record, "errors")["detail"].text().to_owned();
     assert!(explained.contains("when changes are replicated"), "{explained}");
     for at in 0..3 {
         // Each node's replicated changes are counted separately from those of its own sessions.
         for name in ["rows_updated_whole", "commits_whole", "update_values"] {
-            let audit = target_figures(&record, at)["audit"].as_array().unwrap();
+            let audit = target_figures(&record, at)["audit"].items();
             let finding = audit.iter().find(|check| check["check"] == name).unwrap();
             assert_eq!(finding["status"], "pass", "node {at}: {finding:#}");
         }
@@ -279,11 +279,11 @@ fn updates_are_proved_per_target_and_on_shared_data() {
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
     for drive in ["workload.drive=client", "workload.drive=server"] {
         let proof = prove(&desk, &urls, &["--set", drive]);
-        let accounts = proof["targets"].as_array().unwrap();
+        let accounts = proof["targets"].items();
         let sum: f64 = accounts.iter().map(|of| number(&of["account"]["rows_acknowledged"])).sum();
         assert_eq!((accounts.len(), sum), (2, number(&proof["recorded_rows_updated"])), "{proof:#}");
         for (account, url) in accounts.iter().zip(&urls) {
-            assert!(account["target"].as_str().unwrap().contains(url.as_str()), "{account:#}");
+            assert!(account["target"].text().contains(url.as_str()), "{account:#}");
             assert_eq!(account["recorded_rows_updated"], account["account"]["rows_found"], "{account:#}");
             assert!(number(&account["account"]["commits_acknowledged"]) > 0.0, "{account:#}");
         }
@@ -292,7 +292,8 @@ fn updates_are_proved_per_target_and_on_shared_data() {
     let targets = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
     let sets = ["--set", "run.sessions_per_schema=2"];
     let output = desk.dyno(&[&killed[..], &targets, &sets].concat());
-    assert!(output.code == 2 && output.err.contains("proof kills one server"), "{output:#?}");
+    assert!(output.code == 2, "{output:#?}");
+    assert!(output.err.contains("proof kills one server"), "{output:#?}");
 
     let standby = new.standby();
     let urls = [new.url(), standby.url()];
@@ -314,13 +315,13 @@ fn sweep_over_target_count_drives_one_and_two_targets() {
     let sweep = desk.dyno(&short_run_args(&args("sweep", &urls, &count)));
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     let (_, listed) = desk.json(&["list", "--status", "valid"]);
-    let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = listed.items().iter().map(|run| run["id"].text()).collect();
     assert_eq!(ids.len(), 4, "{listed:#}");
     let mut driven = Vec::new();
     for id in ids {
         let (_, record) = desk.json(&["show", id]);
         let count = number(&record["plan"]["target"]["count"]);
-        let targets = record["targets"].as_array().unwrap();
+        let targets = record["targets"].items();
         assert_eq!(targets.len() as f64, count, "{targets:#?}");
         assert_eq!(targets[0]["url"], urls[0].as_str());
         assert_fits_schema(&record);
@@ -329,5 +330,6 @@ fn sweep_over_target_count_drives_one_and_two_targets() {
     driven.sort_by(f64::total_cmp);
     assert_eq!(driven, [1.0, 1.0, 2.0, 2.0]);
     let beyond = desk.dyno(&args("run", &urls, &["--set", "target.count=3"]));
-    assert!(beyond.code == 2 && beyond.err.contains("3 targets, but target.urls has only 2"), "{beyond:#?}");
+    assert!(beyond.code == 2, "{beyond:#?}");
+    assert!(beyond.err.contains("3 targets, but target.urls has only 2"), "{beyond:#?}");
 }

@@ -29,7 +29,8 @@ fn missing_plan_error_suggests_init() {
 fn password_in_target_url_is_refused_and_not_echoed() {
     let output = TestEnv::new().dyno(&["check", "--target", "postgres://u:hunter2@127.0.0.1/db"]);
     assert_eq!(output.code, 2);
-    assert!(!output.err.contains("hunter2") && !output.out.contains("hunter2"), "{output:#?}");
+    assert!(!output.err.contains("hunter2"), "{output:#?}");
+    assert!(!output.out.contains("hunter2"), "{output:#?}");
     assert!(output.err.contains("password_env"), "{}", output.err);
 }
 
@@ -62,7 +63,8 @@ fn init_options_are_written_to_the_plan() {
         std::fs::read_to_string(desk.file("dyno.toml")).unwrap().contains("\nurl = \"mysql://me@db1/bench\"")
     );
     let refused = desk.dyno(&[&server[..], &["--engine", "oracle"]].concat());
-    assert!(refused.code == 2 && refused.err.contains("leave --engine out"), "{refused:#?}");
+    assert!(refused.code == 2, "{refused:#?}");
+    assert!(refused.err.contains("leave --engine out"), "{refused:#?}");
     assert_eq!(desk.dyno(&["init", "--force", "--set", "run.tiem=1s"]).code, 2);
 }
 
@@ -71,7 +73,8 @@ fn init_writes_the_most_used_keys_or_all_of_them() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     let short = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
-    assert!(short.lines().count() <= 32 && !short.contains("[observe]"), "{short}");
+    assert!(short.lines().count() <= 32, "{short}");
+    assert!(!short.contains("[observe]"), "{short}");
     assert_eq!(desk.dyno(&["init", "--full", "--force"]).code, 0);
     let full = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
     assert!(full.contains("\n[observe]\n"), "{full}");
@@ -95,7 +98,8 @@ fn dry_run_shows_the_runs_and_makes_none() {
         (&["sweep", "--time", "5s", "--set", "sweep.sessions=1,2", "--dry-run"], "take 20"),
     ] {
         let output = desk.dyno(args);
-        assert!(output.code == 0 && output.err.contains(says), "{args:?}: {output:#?}");
+        assert!(output.code == 0, "{args:?}: {output:#?}");
+        assert!(output.err.contains(says), "{args:?}: {output:#?}");
     }
     let turns = desk.dyno(&ab).out;
     let sides: Vec<&str> = turns.lines().filter_map(|line| line.split_whitespace().nth(3)).collect();
@@ -109,11 +113,13 @@ fn help_lists_commands_in_groups_and_options_where_they_have_an_effect() {
     let help = desk.dyno(&["--help"]).out;
     let groups = ["Prepare:", "Measure:", "Observe:", "Results:", "Platforms:", "Service:", "Verify:"];
     let places: Vec<Option<usize>> = groups.iter().map(|group| help.find(group)).collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{help}");
+    assert!(places.iter().all(Option::is_some), "{help}");
+    assert!(places.is_sorted(), "{help}");
     assert_eq!(help.matches("Find the highest load").count(), 1, "{help}");
     assert!(desk.dyno(&["run", "--help"]).out.contains("--allow-hooks"));
     let list = desk.dyno(&["list", "--help"]).out;
-    assert!(!list.contains("--allow-hooks") && list.contains("--repository"), "{list}");
+    assert!(!list.contains("--allow-hooks"), "{list}");
+    assert!(list.contains("--repository"), "{list}");
     // An option without effect is still accepted, as in scripts that pass it to every command.
     // `--for` is the former name of `watch --time`.
     for args in [&["list", "--plain"][..], &["watch", "sqlite:none.db", "--for", "1s"]] {
@@ -179,11 +185,13 @@ fn old_import_names_do_the_same_after_a_note() {
         let present = desk.dyno(&[&old[..old.len() - 1], &["import", new], more].concat());
         assert_eq!((before.code, &before.out), (present.code, &present.out), "{old:?}");
         let (note, rest) = before.err.split_once('\n').unwrap();
-        assert!(note.contains("deprecated") && note.contains(&format!("dyno import {new}")), "{note}");
+        assert!(note.contains("deprecated"), "{note}");
+        assert!(note.contains(&format!("dyno import {new}")), "{note}");
         assert_eq!(rest, present.err, "{old:?}");
     }
     let help = desk.dyno(&["--help"]).out;
-    assert!(!help.contains("import-") && !desk.dyno(&["import", "--help"]).out.contains("--map"), "{help}");
+    assert!(!help.contains("import-"), "{help}");
+    assert!(!desk.dyno(&["import", "--help"]).out.contains("--map"), "{help}");
 }
 
 #[test]
@@ -243,7 +251,9 @@ fn global_options_before_and_after_command_both_apply() {
         assert!(output.err.contains("--set data.scale=99Q: not a size"), "{args:?}: {}", output.err);
     }
     let two = desk.dyno(&["--target", "sqlite:a.db", "check", "--target", "sqlite:a.db"]);
-    assert!(two.code == 2 && two.err.contains("entries 1 and 2 of the list are the same"), "{two:#?}");
+    assert!(two.code == 2, "{two:#?}");
+    assert!(two.err.contains("entries 1 and 2 of the list are the same"), "{two:#?}");
     let twice = desk.dyno(&["--plan", "dyno.toml", "check", "--plan", "other.toml"]);
-    assert!(twice.code == 2 && twice.err.contains("--plan"), "{twice:#?}");
+    assert!(twice.code == 2, "{twice:#?}");
+    assert!(twice.err.contains("--plan"), "{twice:#?}");
 }

@@ -1,6 +1,7 @@
 //! Platforms compared with each other: a scorecard, and the cost of performance.
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 use serde_json::Value;
 
 /// A short suite of two tests for this variant.
@@ -24,11 +25,7 @@ fn run_suite(desk: &TestEnv, variant: &str) {
 }
 
 fn entry_by_key<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
-    list.as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one[key] == name)
-        .unwrap_or_else(|| panic!("{name} in {list:#}"))
+    list.items().iter().find(|one| one[key] == name).unwrap_or_else(|| panic!("{name} in {list:#}"))
 }
 
 #[test]
@@ -42,9 +39,10 @@ fn scorecard_compares_platforms_and_their_prices() {
     let (code, card) = desk.json(&args);
     assert_eq!(code, 0, "{card:#}");
     let lookup = entry_by_key(&card["lines"], "test", "server-lookup");
-    let value = |at: usize| lookup["values"][at]["Ok"]["value"].as_f64().unwrap();
-    let ratio = |at: usize| lookup["ratios"][at]["times"].as_f64().unwrap();
-    assert!((ratio(1) - value(1) / value(0)).abs() < 1e-9 && (ratio(2) - 512_000.0 / value(0)).abs() < 1e-9);
+    let value = |at: usize| lookup["values"][at]["Ok"]["value"].number();
+    let ratio = |at: usize| lookup["ratios"][at]["times"].number();
+    assert!((ratio(1) - value(1) / value(0)).abs() < 1e-9);
+    assert!((ratio(2) - 512_000.0 / value(0)).abs() < 1e-9);
     assert_eq!(lookup["values"][1]["Ok"]["runs"], 2, "two suites of one variant are repeats");
     assert_eq!(lookup["ratios"][1]["verdict"], "single", "the first has no repeats");
     assert_eq!(
@@ -53,18 +51,16 @@ fn scorecard_compares_platforms_and_their_prices() {
     );
     assert!(card["notes"].to_string().contains("Oracle's licence"), "{}", card["notes"]);
     let written = std::fs::read_to_string(&page).unwrap();
-    assert!(
-        written.contains("<svg")
-            && written.contains("server-lookup")
-            && written.contains("measured elsewhere")
-    );
+    assert!(written.contains("<svg"));
+    assert!(written.contains("server-lookup"));
+    assert!(written.contains("measured elsewhere"));
 
     // The figures equal those in the suite's own table.
     let (_, shown) = desk.json(&["scorecard", "last", "a=variant:old", "--figure", "alone"]);
     assert_eq!(shown["platforms"][1], "a");
     let (_, whole) = desk.json(&["show", "sweep:last"]);
     let tests = &whole["conclusions"][0]["figures"]["tests"];
-    let single = tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == "server-lookup").unwrap();
+    let single = tests.items().iter().find(|test| test["page"]["id"] == "server-lookup").unwrap();
     assert_eq!(
         entry_by_key(&shown["lines"], "test", "server-lookup")["values"][0]["Ok"]["value"],
         single["single_us"]
@@ -130,7 +126,8 @@ fn scorecard_compares_platforms_and_their_prices() {
         1,
         "the suites of the other variant have no price: {sheets}"
     );
-    assert!(priced.contains("purchase 100") && priced.contains("used for 10 months"), "{priced}");
+    assert!(priced.contains("purchase 100"), "{priced}");
+    assert!(priced.contains("used for 10 months"), "{priced}");
 }
 
 #[test]

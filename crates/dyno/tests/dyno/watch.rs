@@ -1,5 +1,6 @@
 //! `dyno watch` on real servers, during a load of known size.
 
+use crate::common::json::ExpectJson;
 use crate::common::{CommandOutput, Running, TestEnv, assert_fits_schema};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
@@ -47,10 +48,10 @@ fn counter_delta(record: &Value, counter: &str) -> u64 {
 
 /// Sum of a rate over the intervals of the series.
 fn sum_over_intervals(record: &Value, metric: &str) -> f64 {
-    let points = record["series"]["points"].as_array().unwrap();
+    let points = record["series"]["points"].items();
     points
         .iter()
-        .map(|point| point["metrics"][metric].as_f64().unwrap_or(0.0) * point["seconds"].as_f64().unwrap())
+        .map(|point| point["metrics"][metric].as_f64().unwrap_or(0.0) * point["seconds"].number())
         .sum()
 }
 
@@ -74,15 +75,16 @@ fn watch_counts_other_sessions_but_not_itself_on_postgres() {
         assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
         let record = last_record(&desk);
         assert_eq!(counter_delta(&record, "rows_written"), KNOWN);
-        let observer_commits = record["watched"]["own_commits"].as_u64().unwrap();
+        let observer_commits = record["watched"]["own_commits"].count();
         // Its connection and its last statement each count as a transaction.
         let commits = counter_delta(&record, "commits") as f64
-            - record["counters"]["native"]["dyno.own_commits"].as_f64().unwrap();
+            - record["counters"]["native"]["dyno.own_commits"].number();
         assert!((KNOWN as f64..=KNOWN as f64 + 3.0).contains(&commits), "{commits} {observer_commits}");
         let written_rows = sum_over_intervals(&record, "rows_written_per_s");
         // Rates divide by the time between readings; the intervals have the configured length.
         assert!((written_rows / KNOWN as f64 - 1.0).abs() < 0.5, "{written_rows}");
-        assert!(record["ops"].as_object().unwrap().is_empty() && observer_commits > 0);
+        assert!(record["ops"].fields().is_empty());
+        assert!(observer_commits > 0);
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
     }
 }
@@ -102,23 +104,23 @@ fn server_restart_during_watch_leaves_a_gap_without_figures() {
     load_postgres(&server);
     let output = interrupt(running);
     let lines: Vec<Value> = output.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(
-        lines.iter().any(|line| line["lost"].is_string()) && lines.iter().any(|line| line["back"] == true)
-    );
+    assert!(lines.iter().any(|line| line["lost"].is_string()));
+    assert!(lines.iter().any(|line| line["back"] == true));
     assert!(lines.iter().all(|line| line["metrics"]["commits_per_s"].as_f64().unwrap_or(0.0) >= 0.0));
     let record = last_record(&desk);
     assert_eq!(counter_delta(&record, "rows_written"), 2 * KNOWN, "before and behind the gap");
     let watched = &record["watched"];
     assert_eq!(watched["gaps_all"], 1, "{watched:#}");
-    let known_s = watched["known_s"].as_f64().unwrap();
-    let gap_s = watched["gaps"][0]["seconds"].as_f64().unwrap();
-    assert!((known_s + gap_s - record["window"]["seconds"].as_f64().unwrap()).abs() < 1e-6);
+    let known_s = watched["known_s"].number();
+    let gap_s = watched["gaps"][0]["seconds"].number();
+    assert!((known_s + gap_s - record["window"]["seconds"].number()).abs() < 1e-6);
     let shown = desk.dyno(&["show", "last"]);
     assert!(shown.out.contains("No data for"), "{}", shown.out);
     let page = desk.dyno(&["report", "last", "-o", "page.html"]);
     assert_eq!(page.code, 0, "{page:#?}");
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
-    assert!(page.contains("Transactions over time") && page.contains("No data for"));
+    assert!(page.contains("Transactions over time"));
+    assert!(page.contains("No data for"));
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn watch_reports_missing_privilege_and_failed_login() {
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(output.err.contains("GRANT pg_read_all_stats"), "{output:#?}");
     let record = last_record(&desk);
-    assert!(record["waits"]["absent"].as_str().unwrap().contains("pg_read_all_stats"), "{}", record["waits"]);
+    assert!(record["waits"]["absent"].text().contains("pg_read_all_stats"), "{}", record["waits"]);
     assert!(record["metrics"]["commits_per_s"]["value"].is_number());
     let text = record.to_string();
     assert!(!text.contains("geheim"));

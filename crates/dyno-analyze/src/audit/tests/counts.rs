@@ -64,11 +64,8 @@ fn custom_workload_is_audited_by_transactions_and_invariants() {
     let held = custom_run(0, Ok("20000".into()));
     assert_eq!(find(&held, "invariants").detail, "money is 20000 as before");
     let commits = find(&held, "commits_whole");
-    assert!(
-        commits.status == Pass && commits.detail.contains(" that changed rows and "),
-        "{}",
-        commits.detail
-    );
+    assert!(commits.status == Pass, "{}", commits.detail);
+    assert!(commits.detail.contains(" that changed rows and "), "{}", commits.detail);
     // No row of this workload is one block.
     for check in ["logical_reads", "heap_reads", "rows_updated", "update_values", "redo_grew", "others"] {
         assert_eq!(find(&held, check).status, Skipped, "{check}");
@@ -136,12 +133,11 @@ fn invariant_with_expected_value_shows_if_run_broke_it() {
     };
     assert_eq!(check_invariant(Some("0"), "0"), (Pass, "torn hold".to_owned()));
     let (status, words) = check_invariant(Some("0"), "3");
-    assert!(status == Fail && words.starts_with("broken by the run: torn is 3 and must be 0"), "{words}");
+    assert!(status == Fail, "{words}");
+    assert!(words.starts_with("broken by the run: torn is 3 and must be 0"), "{words}");
     let (status, words) = check_invariant(Some("3"), "3");
-    assert!(
-        status == Fail && words.starts_with("broken before the run: torn was 3 before and is 3"),
-        "{words}"
-    );
+    assert!(status == Fail, "{words}");
+    assert!(words.starts_with("broken before the run: torn was 3 before and is 3"), "{words}");
     assert!(!words.contains("lost, torn"), "{words}");
     // An invariant that holds only after the run has worked is no fault.
     assert_eq!(check_invariant(Some("3"), "0").0, Pass);
@@ -181,11 +177,8 @@ fn counts_are_checked_against_learned_and_declared_cost() {
     );
     // A trigger that writes in addition, or another session.
     let more = find(&learned_run(None, 64.0, 0.0, 20_000), "expected");
-    assert!(
-        more.status == Warn && more.detail.contains("other sessions add to the count"),
-        "{}",
-        more.detail
-    );
+    assert!(more.status == Warn, "{}", more.detail);
+    assert!(more.detail.contains("other sessions add to the count"), "{}", more.detail);
     // The excess counts as background activity, and all other counters of the database are marked
     // with it.
     let judged = |mut record: RunRecord| {
@@ -198,17 +191,16 @@ fn counts_are_checked_against_learned_and_declared_cost() {
     let (alone, beside) =
         (judged(learned_run(None, 64.0, 0.0, 0)), judged(learned_run(None, 64.0, 0.0, 20_000)));
     let rows = |record: &RunRecord| record.whose["rows_written_per_s"].clone();
-    assert!(!rows(&alone).marked && rows(&alone).others_pct == Some(0.0), "{:?}", rows(&alone));
+    assert!(!rows(&alone).marked, "{:?}", rows(&alone));
+    assert!(rows(&alone).others_pct == Some(0.0), "{:?}", rows(&alone));
     assert_eq!(rows(&alone).scope, dyno_record::AttributionScope::Database, "no test tables are counted");
     assert!(!alone.whose["logical_reads_per_s"].marked);
     // 20,000 of 148,000, minus what may be chance.
-    assert!(
-        rows(&beside).marked && (rows(&beside).others_pct.unwrap() - 12.6).abs() < 0.1,
-        "{:?}",
-        rows(&beside)
-    );
+    assert!(rows(&beside).marked, "{:?}", rows(&beside));
+    assert!((rows(&beside).others_pct.unwrap() - 12.6).abs() < 0.1, "{:?}", rows(&beside));
     let reads = &beside.whose["logical_reads_per_s"];
-    assert!(reads.marked && reads.why.contains("rows written (12.6 %) in this database"), "{reads:?}");
+    assert!(reads.marked, "{reads:?}");
+    assert!(reads.why.contains("rows written (12.6 %) in this database"), "{reads:?}");
     assert!(!beside.whose["ops_per_s"].marked);
     assert_eq!(find(&learned_run(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
     // Where the window says nothing, the whole run is compared.
@@ -217,20 +209,23 @@ fn counts_are_checked_against_learned_and_declared_cost() {
     window(&mut blurred).unsure = Some((counted.clone(), WorkCounts::default()));
     window(&mut blurred).counted = Some(counted);
     let whole = find(&blurred, "expected");
-    assert!(whole.status == Pass && whole.observed == "256,000", "{whole:?}");
+    assert!(whole.status == Pass, "{whole:?}");
+    assert!(whole.observed == "256,000", "{whole:?}");
     // The same where as much work lies at the window boundaries as was done.
     let updates = |ops| WorkCounts { ops: [("update".to_owned(), ops)].into(), ..WorkCounts::default() };
     let mut wide = learned_run(None, 64.0, 0.0, -63_000);
     window(&mut wide).counted = Some(updates(1_000));
     window(&mut wide).unsure = Some((updates(499), WorkCounts::default()));
     let whole = find(&wide, "expected");
-    assert!(whole.status == Pass && whole.observed == "256,000", "{whole:?}");
+    assert!(whole.status == Pass, "{whole:?}");
+    assert!(whole.observed == "256,000", "{whole:?}");
     wide.whole = None;
     assert_eq!(find(&wide, "expected").status, Skipped, "{wide:?}");
     // Declared effects take precedence over learned ones.
     assert_eq!(find(&learned_run(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
     let wrong = find(&learned_run(Some(3.0), 64.0, 0.0, 0), "expected");
-    assert!(wrong.status == Fail && wrong.detail.contains("what the workload states"), "{}", wrong.detail);
+    assert!(wrong.status == Fail, "{}", wrong.detail);
+    assert!(wrong.detail.contains("what the workload states"), "{}", wrong.detail);
 }
 
 #[test]
@@ -259,7 +254,8 @@ fn rows_no_longer_found_by_transactions_are_reported() {
     let operations = fixture::postgres().ops.values().map(|ops| ops.count).max().unwrap();
     assert_eq!(find(&record(2.0, 2 * operations), "rows_found").status, Pass);
     let few = find(&record(2.0, operations / 2), "rows_found");
-    assert!(few.status == Warn && few.detail.contains("check whether rows were deleted"), "{few:?}");
+    assert!(few.status == Warn, "{few:?}");
+    assert!(few.detail.contains("check whether rows were deleted"), "{few:?}");
     assert_eq!(find(&record(2.0, 0), "rows_found").status, Fail, "the table was emptied");
     assert_eq!(find(&record(0.0, 0), "rows_found").status, Skipped, "nothing was ever read");
 }
@@ -276,7 +272,8 @@ fn query_cache_hits_are_not_counted_as_table_work() {
     assert_eq!(find(&record(0.0), "commits").status, Warn, "one is missing");
     assert_eq!(find(&record(1_000.0), "cached_results").status, Warn);
     let most = find(&record(8_000.0), "cached_results");
-    assert!(most.status == Fail && most.detail.contains("query_cache_type = OFF"), "{most:?}");
+    assert!(most.status == Fail, "{most:?}");
+    assert!(most.detail.contains("query_cache_type = OFF"), "{most:?}");
     assert_eq!(find(&record(8_000.0), "commits").status, Skipped, "hits are no transactions of the server");
     assert_eq!(find(&record(1.0), "commits").status, Pass, "the one that is missing may be the hit");
     let fewer = |missing: i64| {
@@ -298,7 +295,8 @@ fn late_snapshot_may_include_work_after_window_boundary() {
     assert_eq!(find(&read_in(1_000.0), "commits").status, Fail);
     assert_eq!(find(&read_in(1_500_000.0), "commits").status, Fail, "nothing is booked within a second");
     let late = find(&read_in(3_000_000.0), "commits");
-    assert!(late.status == Pass && late.detail.contains("1,000 apart"), "{late:?}");
+    assert!(late.status == Pass, "{late:?}");
+    assert!(late.detail.contains("1,000 apart"), "{late:?}");
 }
 
 #[test]
@@ -312,7 +310,8 @@ fn platform_that_counts_commits_only_passes_with_its_commits() {
         })
     };
     let commits = find(&alone(|_| ()), "commits");
-    assert!(commits.status == Pass && commits.detail.starts_with("2,000 acknowledged"), "{commits:?}");
+    assert!(commits.status == Pass, "{commits:?}");
+    assert!(commits.detail.starts_with("2,000 acknowledged"), "{commits:?}");
     let missing = find(&alone(|r| shift(r, Counter::Commits, -1_500)), "commits");
     assert_eq!(missing.status, Fail);
     let unsynced = find(
@@ -322,7 +321,8 @@ fn platform_that_counts_commits_only_passes_with_its_commits() {
         }),
         "durable_commits",
     );
-    assert!(unsynced.status == Warn && unsynced.detail.contains("workload.commit=plsql"), "{unsynced:?}");
+    assert!(unsynced.status == Warn, "{unsynced:?}");
+    assert!(unsynced.detail.contains("workload.commit=plsql"), "{unsynced:?}");
 }
 
 #[test]
@@ -592,7 +592,8 @@ fn other_transactions_in_the_sqlite_file_are_reported() {
     };
     assert_eq!(find(&with(0.0), "commits").status, Pass);
     let few = find(&with(60.0), "commits");
-    assert!(few.status == Warn && few.detail.contains("of another process"), "{few:?}");
+    assert!(few.status == Warn, "{few:?}");
+    assert!(few.detail.contains("of another process"), "{few:?}");
     assert_eq!(find(&with(500.0), "commits").status, Fail);
 }
 
@@ -616,23 +617,14 @@ fn scan_path_is_reported_when_database_chooses_it() {
         })
     };
     let direct_check = find(&scans(100.0, 100.0), "scan_path");
-    assert!(
-        direct_check.status == Pass && direct_check.detail.contains("measured storage"),
-        "{}",
-        direct_check.detail
-    );
+    assert!(direct_check.status == Pass, "{}", direct_check.detail);
+    assert!(direct_check.detail.contains("measured storage"), "{}", direct_check.detail);
     let cached_check = find(&scans(100.0, 0.0), "scan_path");
-    assert!(
-        cached_check.status == Pass && cached_check.detail.contains("through the cache"),
-        "{}",
-        cached_check.detail
-    );
+    assert!(cached_check.status == Pass, "{}", cached_check.detail);
+    assert!(cached_check.detail.contains("through the cache"), "{}", cached_check.detail);
     let mixed_check = find(&scans(100.0, 40.0), "scan_path");
-    assert!(
-        mixed_check.status == Warn && mixed_check.detail.contains("40 of 100 full scans"),
-        "{}",
-        mixed_check.detail
-    );
+    assert!(mixed_check.status == Warn, "{}", mixed_check.detail);
+    assert!(mixed_check.detail.contains("40 of 100 full scans"), "{}", mixed_check.detail);
     assert_eq!(find(&fixture::postgres(), "scan_path").status, Skipped);
 }
 
@@ -656,7 +648,8 @@ fn parallel_worker_commits_match_learned_cost() {
         })
     };
     let two = find(&record(3.0, 2.0), "commits");
-    assert!(two.status == Pass && two.detail.contains("more come from parallel workers"), "{two:?}");
+    assert!(two.status == Pass, "{two:?}");
+    assert!(two.detail.contains("more come from parallel workers"), "{two:?}");
     assert_eq!(find(&record(3.0, 1.0), "commits").status, Pass, "under load there are fewer");
     assert_ne!(find(&record(3.0, 4.0), "commits").status, Pass, "others commit, too");
     assert_ne!(find(&record(1.0, 2.0), "commits").status, Pass, "a statement alone had no workers");
@@ -664,10 +657,8 @@ fn parallel_worker_commits_match_learned_cost() {
     unlearned.workload.as_mut().unwrap().expected.clear();
     unlearned.whole.as_mut().unwrap().transactions = Some(10_000);
     let unlearned_check = find(&unlearned, "commits_whole");
-    assert!(
-        unlearned_check.status == Fail && unlearned_check.detail.contains("a run with a warm-up"),
-        "{unlearned_check:?}"
-    );
+    assert!(unlearned_check.status == Fail, "{unlearned_check:?}");
+    assert!(unlearned_check.detail.contains("a run with a warm-up"), "{unlearned_check:?}");
 }
 
 #[test]

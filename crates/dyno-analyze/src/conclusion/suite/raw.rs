@@ -266,10 +266,8 @@ mod tests {
         let cached = [reads[0], reads[1], ("device_reads_per_s", 4_000.0)];
         let cached_share = share(RawTest::RandomRead, &step(4, &cached)).unwrap();
         let expected_start = "4,000 read requests/s, all that reached the device of 24,800, are 10.0 %";
-        assert!(
-            cached_share.share_pct == 10.0 && cached_share.words.starts_with(expected_start),
-            "{cached_share:?}"
-        );
+        assert!(cached_share.share_pct == 10.0, "{cached_share:?}");
+        assert!(cached_share.words.starts_with(expected_start), "{cached_share:?}");
         // Requests of 128 KiB are no random reads of blocks.
         let large = [("physical_read_requests_per_s", 1_000.0), ("physical_read_mb_per_s", 131.0)];
         assert_eq!(share(RawTest::RandomRead, &step(4, &large)), None);
@@ -282,17 +280,16 @@ mod tests {
         assert_eq!((commit_share(1, 500.0).share_pct, commit_share(8, 500.0).share_pct), (50.0, 50.0));
         assert_eq!(commit_share(32, 4_500.0).share_pct, 50.0);
         let more = commit_share(1, 5_000.0);
-        assert!(more.exceeds_limit() && more.words.contains("not every commit waited"), "{more:?}");
+        assert!(more.exceeds_limit(), "{more:?}");
+        assert!(more.words.contains("not every commit waited"), "{more:?}");
     }
 
     #[test]
     fn throughput_above_device_limit_is_attributed_to_cache() {
         let scan = [("physical_read_mb_per_s", 5_200.0)];
         let raw_share = share(RawTest::SequentialRead, &step(1, &scan)).unwrap();
-        assert!(
-            raw_share.exceeds_limit()
-                && raw_share.words.ends_with("more than the device gave, so a cache answered")
-        );
+        assert!(raw_share.exceeds_limit());
+        assert!(raw_share.words.ends_with("more than the device gave, so a cache answered"));
         assert_eq!(
             share(RawTest::SequentialWrite, &step(1, &[("redo_mb_per_s", 10.0)])),
             None,

@@ -104,7 +104,8 @@ fn operations_and_loads_that_are_too_short_have_no_figure() {
         record.window.as_mut().unwrap().seconds = seconds;
         let (conclusion, mut tests) = suite_of(vec![page], &[record]);
         let test = tests.remove(0);
-        assert!(test.most.is_some() && test.steps.len() == 1, "the steps are shown all the same");
+        assert!(test.most.is_some(), "the steps are shown all the same");
+        assert!(test.steps.len() == 1, "the steps are shown all the same");
         let names_way_out = conclusion.next.iter().any(|step| step.rule == "suite_unfit_tests");
         assert_eq!(names_way_out, test.unfit.is_some(), "{:#?}", conclusion.next);
         let word = test.unfit_word();
@@ -123,9 +124,8 @@ fn operations_and_loads_that_are_too_short_have_no_figure() {
     let load = || SuiteTestInfo { metric: Some("load_rows_per_s".into()), ..least(1.0) };
     assert_eq!(judge(load(), 3.0, 50_000.0), (None, None, true));
     let (unfit, word, _) = judge(load(), 0.25, 50_000.0);
-    assert!(
-        unfit.is_some_and(|why| why.contains("all rows were loaded in 250 ms")) && word == Some("too small")
-    );
+    assert!(unfit.is_some_and(|why| why.contains("all rows were loaded in 250 ms")));
+    assert!(word == Some("too small"));
 }
 
 #[test]
@@ -247,7 +247,8 @@ fn storage_test_hint_fits_its_workload() {
     for served_pct in [20.0, 99.0] {
         let (block, custom) = (unfit(served_pct, false), unfit(served_pct, true));
         assert!(block.contains("data.scale and data.scan_scale"), "{block}");
-        assert!(custom.contains("workload.scale") && !custom.contains("data.scale"), "{custom}");
+        assert!(custom.contains("workload.scale"), "{custom}");
+        assert!(!custom.contains("data.scale"), "{custom}");
     }
 }
 
@@ -333,10 +334,10 @@ fn shared_suite_remarks_appear_once_and_calibration_with_storage() {
     let calibrated: Vec<&String> =
         conclusion.words.iter().filter(|words| words.contains("own calibration")).collect();
     let expected_start = "a: the database's own calibration (which ended 2026-11-02 03:14:15): 12,500 requests of a block/s with ";
-    assert!(calibrated.len() == 1 && calibrated[0].starts_with(expected_start), "{:#?}", conclusion.words);
+    assert!(calibrated.len() == 1, "{:#?}", conclusion.words);
+    assert!(calibrated[0].starts_with(expected_start), "{:#?}", conclusion.words);
     let sized: Vec<&String> = conclusion.words.iter().filter(|words| words.contains("cache holds")).collect();
-    assert!(
-        sized.len() == 1 && sized[0].starts_with("c, d: ") && sized[0].ends_with("cache holds 128M"),
-        "{sized:#?}"
-    );
+    assert!(sized.len() == 1, "{sized:#?}");
+    assert!(sized[0].starts_with("c, d: "), "{sized:#?}");
+    assert!(sized[0].ends_with("cache holds 128M"), "{sized:#?}");
 }

@@ -114,7 +114,8 @@ mod tests {
         ] {
             let error = connection_closed("ssh://db1", said, "", false);
             assert_eq!(error.kind, kind, "{said}");
-            assert!(!error.hint.is_empty() && error.message.starts_with("ssh://db1: "), "{error:?}");
+            assert!(!error.hint.is_empty(), "{error:?}");
+            assert!(error.message.starts_with("ssh://db1: "), "{error:?}");
         }
         let changed = connection_closed(
             "ssh://db1",

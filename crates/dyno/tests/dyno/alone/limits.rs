@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::common::burners::Burners;
 use crate::common::group::cpu_quota;
+use crate::common::json::ExpectJson;
 use crate::common::proxy::Proxy;
 use crate::common::throttle::Throttle;
 use crate::common::{CommandOutput, TestEnv};
@@ -51,7 +52,7 @@ fn assert_success(output: &CommandOutput) {
 /// Whether others left less than a quarter of the processors: then an idle platform looks like a starved one.
 fn is_starved(desk: &TestEnv) -> bool {
     let (_, record) = desk.json(&["show", "last"]);
-    record["metrics"]["cpu_busy_pct"]["value"].as_f64().unwrap() > 75.0
+    record["metrics"]["cpu_busy_pct"]["value"].number() > 75.0
 }
 
 #[test]

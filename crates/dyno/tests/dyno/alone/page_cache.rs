@@ -4,13 +4,15 @@ use dyno_testbed::Postgres;
 use serde_json::Value;
 
 use crate::common::TestEnv;
+use crate::common::json::ExpectJson;
 
 #[test]
 fn page_cache_is_dropped_before_storage_tests_only() {
     let Some(version) = Postgres::available().pop() else { return };
     let (desk, server) = (TestEnv::new(), Postgres::start(&version, &[]));
     let refused = desk.dyno(&["suite", "--drop-caches", "--database-only", "--target", &server.url()]);
-    assert!(refused.code == 2 && refused.err.contains("runs on another host"), "{refused:#?}");
+    assert!(refused.code == 2, "{refused:#?}");
+    assert!(refused.err.contains("runs on another host"), "{refused:#?}");
     if let Err(why) = std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches") {
         return dyno_testbed::skip_unsupported("the page cache dropped", &why.to_string());
     }
@@ -22,11 +24,13 @@ fn page_cache_is_dropped_before_storage_tests_only() {
     assert_eq!(code, 0, "{suite_result:#}");
     let (_, runs) = desk.json(&["list", "--sweep", "last"]);
     let dropped = |run: &Value| {
-        let (_, record) = desk.json(&["show", run["id"].as_str().unwrap()]);
+        let (_, record) = desk.json(&["show", run["id"].text()]);
         let is_of_storage = record["plan"]["workload"]["folder"].is_null();
         (is_of_storage, record["plan"]["run"]["drop_page_cache"] == true)
     };
-    let dropped: Vec<(bool, bool)> = runs.as_array().unwrap().iter().map(dropped).collect();
-    assert!(dropped.len() == 4 && dropped.iter().all(|(storage, dropped)| storage == dropped), "{dropped:?}");
-    assert!(dropped.contains(&(true, true)) && dropped.contains(&(false, false)), "{dropped:?}");
+    let dropped: Vec<(bool, bool)> = runs.items().iter().map(dropped).collect();
+    assert!(dropped.len() == 4, "{dropped:?}");
+    assert!(dropped.iter().all(|(storage, dropped)| storage == dropped), "{dropped:?}");
+    assert!(dropped.contains(&(true, true)), "{dropped:?}");
+    assert!(dropped.contains(&(false, false)), "{dropped:?}");
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::common::Running;
+use crate::common::json::ExpectJson;
 use crate::common::throttle::Throttle;
 use serde_json::Value;
 
@@ -26,9 +27,9 @@ pub(crate) fn load(url: &str) -> Vec<&str> {
 pub(crate) fn points(sweep: &Value, measure: &str) -> Vec<(f64, f64)> {
     let point = |point: &Value| {
         let value = point["measured"][measure].as_f64();
-        (point["sessions"].as_f64().unwrap(), value.unwrap_or_else(|| panic!("no {measure} in {point:#}")))
+        (point["sessions"].number(), value.unwrap_or_else(|| panic!("no {measure} in {point:#}")))
     };
-    sweep["points"].as_array().unwrap().iter().map(point).collect()
+    sweep["points"].items().iter().map(point).collect()
 }
 
 /// Allowed difference between two measurements of one window, as a share: each reads its boundaries at its
@@ -69,7 +70,7 @@ pub(crate) fn assert_reads_agree(
     let busy_with_others =
         |point: &Value| point["measured"]["others_cpu_pct"].as_f64().is_some_and(|pct| pct > 25.0);
     let is_left_out = |point: &Value| point["measured"][measure].is_null() && busy_with_others(point);
-    if sweep["points"].as_array().unwrap().iter().any(is_left_out) {
+    if sweep["points"].items().iter().any(is_left_out) {
         return false;
     }
     let reads = points(sweep, measure);
@@ -99,7 +100,7 @@ pub(crate) fn skip_unreached_limit(scenario: &str, passed: &[f64]) {
 
 /// Sessions at the knee by Kneedle, parsed from the sentence for users.
 pub(crate) fn knee_sessions(sweep: &Value) -> f64 {
-    let mut findings = sweep["findings"].as_array().unwrap().iter().map(|finding| finding.as_str().unwrap());
+    let mut findings = sweep["findings"].items().iter().map(|finding| finding.text());
     let words = "the knee (Kneedle) lies at ";
     let knee_text = findings.find_map(|finding| Some(finding.split_once(words)?.1));
     let sentence_end = knee_text.unwrap_or_else(|| panic!("no knee in {:#}", sweep["findings"]));

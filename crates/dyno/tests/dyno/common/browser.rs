@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::json::ExpectJson;
 use super::wait_until;
 
 /// A browser that has one page.
@@ -133,7 +134,7 @@ impl Browser {
             self.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
             let violations = self.run(include_str!("audit.js"));
             let lines = violations.as_array().unwrap_or_else(|| panic!("the audit ended with {violations}"));
-            wrong.extend(lines.iter().map(|line| format!("{theme}: {}", line.as_str().unwrap())));
+            wrong.extend(lines.iter().map(|line| format!("{theme}: {}", line.text())));
         }
         wrong
     }

@@ -9,6 +9,7 @@ use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject as _};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
+use super::json::ExpectJson;
 use super::{TestEnv, wait_until};
 
 /// A `dyno serve` in progress.
@@ -134,7 +135,7 @@ impl WebServer {
     pub fn start_job(&self, order: &Value) -> String {
         let answer = self.post("/api/v1/jobs", order);
         assert_eq!(answer.status, 201, "{answer:#?}");
-        answer.json()["id"].as_str().unwrap().to_owned()
+        answer.json()["id"].text().to_owned()
     }
 
     /// Waits until a job has this state.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
+use crate::common::json::ExpectJson;
 use crate::common::{Running, TestEnv};
 use crate::kills::draw::{KillDraw, seed};
 
@@ -143,10 +144,10 @@ fn assert_killed_study_cleans_up(scenario: &str, kills: u64, run: bool) {
         }
         _ => serde_json::from_slice(&resume_output.stdout).unwrap_or_else(|error| panic!("{error}: {talk}")),
     };
-    let rows = final_report["figures"]["rows"].as_array().unwrap();
+    let rows = final_report["figures"]["rows"].items();
     assert!(!rows.is_empty(), "{final_report:#}");
     for row in rows {
-        let runs = |values: &serde_json::Value| values.as_array().unwrap().len();
+        let runs = |values: &serde_json::Value| values.items().len();
         assert_eq!(
             (runs(&row["base"]), runs(&row["cells"][1]["b_runs"])),
             (4, 4),

@@ -4,6 +4,7 @@ mod kills;
 mod pieces;
 mod reboots;
 
+use crate::common::json::ExpectJson;
 use crate::common::{CommandOutput, TestEnv};
 
 /// Two variants of very small loads; one leaves a file in the study's folder while it is in force.
@@ -81,16 +82,17 @@ fn study_runs_no_command_for_plan_or_before_consent() {
         assert!(plan.out.contains(part), "{part}: {}", plan.out);
     }
     let places: Vec<usize> = ["revert two", "revert one"].map(|word| plan.out.find(word).unwrap()).to_vec();
-    assert!(places[0] < places[1] && plan.err.contains("nothing was run"), "{plan:#?}");
+    assert!(places[0] < places[1], "{plan:#?}");
+    assert!(plan.err.contains("nothing was run"), "{plan:#?}");
     let refused = run_study(&desk, &["run", "study.toml"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(
-        refused.err.contains("you have not allowed") && refused.err.contains("dyno study plan"),
-        "{refused:#?}"
-    );
-    assert!(!desk.file("log").exists() && leftover_files(&desk).is_empty());
+    assert!(refused.err.contains("you have not allowed"), "{refused:#?}");
+    assert!(refused.err.contains("dyno study plan"), "{refused:#?}");
+    assert!(!desk.file("log").exists());
+    assert!(leftover_files(&desk).is_empty());
     let unknown = run_study(&desk, &["plan", "file-sistems"]);
-    assert!(unknown.code == 2 && unknown.err.contains("did you mean file-systems?"), "{unknown:#?}");
+    assert!(unknown.code == 2, "{unknown:#?}");
+    assert!(unknown.err.contains("did you mean file-systems?"), "{unknown:#?}");
 }
 
 #[test]
@@ -106,10 +108,10 @@ fn study_measures_variants_in_blocks_and_reverts_each() {
     let worths: Vec<&str> =
         (0..3).map(|at| figures["variants"][at]["worth"].as_str().unwrap_or("base")).collect();
     // The effect of chance on a busy machine is not tested.
-    assert!(worths[0] == "base" && worths[1..].iter().all(|worth| *worth != "base"), "{study_result:#}");
+    assert!(worths[0] == "base", "{study_result:#}");
+    assert!(worths[1..].iter().all(|worth| *worth != "base"), "{study_result:#}");
     assert_eq!(figures["variants"][1]["verified"][0], "both are there");
-    let order: Vec<&str> =
-        figures["order"].as_array().unwrap().iter().map(|turn| turn["variant"].as_str().unwrap()).collect();
+    let order: Vec<&str> = figures["order"].items().iter().map(|turn| turn["variant"].text()).collect();
     assert_eq!(order.len(), 12);
     for block in order.chunks(3) {
         let mut block = block.to_vec();
@@ -118,17 +120,16 @@ fn study_measures_variants_in_blocks_and_reverts_each() {
     }
     assert_eq!(leftover_files(&desk), Vec::<String>::new());
     let log = std::fs::read_to_string(desk.file("log")).unwrap();
-    assert!(
-        log.starts_with("setup\n")
-            && log.ends_with("cleanup\n")
-            && log.contains("serve_back\nrevert two\nrevert one\n"),
-        "{log}"
-    );
+    assert!(log.starts_with("setup\n"), "{log}");
+    assert!(log.ends_with("cleanup\n"), "{log}");
+    assert!(log.contains("serve_back\nrevert two\nrevert one\n"), "{log}");
     let page = std::fs::read_to_string(desk.file("a.html")).unwrap();
     let markdown = std::fs::read_to_string(desk.file("a.md")).unwrap();
     let csv = std::fs::read_to_string(desk.file("a.csv")).unwrap();
-    assert!(page.contains("Times better than plain") && page.contains("Order of runs"));
-    assert!(markdown.contains("# traces") && markdown.contains("| traced | "), "{markdown}");
+    assert!(page.contains("Times better than plain"));
+    assert!(page.contains("Order of runs"));
+    assert!(markdown.contains("# traces"), "{markdown}");
+    assert!(markdown.contains("| traced | "), "{markdown}");
     assert_eq!(csv.lines().count(), 4, "{csv}");
     // Consent given once is not requested again.
     assert_eq!(desk.dyno(&["study", "report"]).code, 0);
@@ -139,7 +140,8 @@ fn study_measures_variants_in_blocks_and_reverts_each() {
         "{list:#}"
     );
     let nothing = desk.dyno(&["study", "resume"]);
-    assert!(nothing.code == 2 && nothing.err.contains("no study was interrupted"), "{nothing:#?}");
+    assert!(nothing.code == 2, "{nothing:#?}");
+    assert!(nothing.err.contains("no study was interrupted"), "{nothing:#?}");
 }
 
 #[test]
@@ -148,10 +150,8 @@ fn failed_variant_is_reverted_in_reverse_order_and_then_skipped() {
     let desk = env_with_study(&text);
     let output = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
     assert_eq!(output.code, 3, "a variant was not measured: {output:#?}");
-    assert!(
-        output.err.contains("it is not") && output.err.contains("restoring traced: it failed"),
-        "{output:#?}"
-    );
+    assert!(output.err.contains("it is not"), "{output:#?}");
+    assert!(output.err.contains("restoring traced: it failed"), "{output:#?}");
     assert!(output.out.contains("no figures: traced"), "{output:#?}");
     let log = std::fs::read_to_string(desk.file("log")).unwrap();
     assert_eq!(log.matches("revert two\nrevert one\n").count(), 2, "{log}");
@@ -165,20 +165,15 @@ fn failed_revert_stops_the_study_and_is_retried_first() {
     desk.write("stuck", "");
     let stuck = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
     assert_eq!(stuck.code, 3, "{stuck:#?}");
-    assert!(
-        stuck.err.contains("traced could not be reverted") && stuck.err.contains("dyno study resume"),
-        "{stuck:#?}"
-    );
-    assert!(
-        leftover_files(&desk).contains(&"one".to_owned())
-            && leftover_files(&desk).contains(&"setup".to_owned())
-    );
+    assert!(stuck.err.contains("traced could not be reverted"), "{stuck:#?}");
+    assert!(stuck.err.contains("dyno study resume"), "{stuck:#?}");
+    assert!(leftover_files(&desk).contains(&"one".to_owned()));
+    assert!(leftover_files(&desk).contains(&"setup".to_owned()));
     std::fs::remove_file(desk.file("stuck")).unwrap();
     let only = desk.dyno(&["study", "resume", "--only-restore"]);
-    assert!(
-        only.code == 0 && only.err.contains("did not revert it") && leftover_files(&desk).is_empty(),
-        "{only:#?}"
-    );
+    assert!(only.code == 0, "{only:#?}");
+    assert!(only.err.contains("did not revert it"), "{only:#?}");
+    assert!(leftover_files(&desk).is_empty(), "{only:#?}");
     let resume_output = desk.dyno(&["study", "resume"]);
     assert_eq!(resume_output.code, 0, "{resume_output:#?}");
     assert_eq!(leftover_files(&desk), Vec::<String>::new());
@@ -196,9 +191,9 @@ fn study_ctrl_c_reverts_settings_and_can_resume() {
     running.signal("INT");
     let interrupted = running.wait();
     assert_eq!(interrupted.code, 130, "{interrupted:#?}");
+    assert!(interrupted.err.contains("restoring traced: the study stops"), "{interrupted:#?}");
     assert!(
-        interrupted.err.contains("restoring traced: the study stops")
-            && interrupted.err.contains("setup: the commands that restore it completed without error"),
+        interrupted.err.contains("setup: the commands that restore it completed without error"),
         "{interrupted:#?}"
     );
     assert_eq!(leftover_files(&desk), Vec::<String>::new());
@@ -215,8 +210,10 @@ fn study_does_not_drop_data_it_did_not_load() {
     assert_eq!(load.code, 0, "{load:#?}");
     let refused = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(refused.err.contains("did not load") && refused.err.contains("--replace"), "{refused:#?}");
+    assert!(refused.err.contains("did not load"), "{refused:#?}");
+    assert!(refused.err.contains("--replace"), "{refused:#?}");
     assert_eq!(leftover_files(&desk), Vec::<String>::new());
     let repeated_load = desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=100 blocks"]);
-    assert!(repeated_load.code == 0 && repeated_load.err.contains("already"), "{repeated_load:#?}");
+    assert!(repeated_load.code == 0, "{repeated_load:#?}");
+    assert!(repeated_load.err.contains("already"), "{repeated_load:#?}");
 }

@@ -57,23 +57,22 @@ fn kernel_release_is_found_in_boot_menu() {
         ("5.10.0", "Without ids"),
     ] {
         let output = run_kernel_piece(&desk, &format!("next {release}"));
-        assert!(output.code == 0 && output.out.contains(&format!("next {entry}\n")), "{output:#?}");
+        assert!(output.code == 0, "{output:#?}");
+        assert!(output.out.contains(&format!("next {entry}\n")), "{output:#?}");
         assert!(output.out.contains("grub-reboot: --boot-directory="), "{output:#?}");
     }
     let unknown = run_kernel_piece(&desk, "next 6.1.0-5");
-    assert!(
-        unknown.code == 1 && unknown.err.contains("it has 5.10.0 6.1.0-50-amd64 6.12.1-amd64"),
-        "{unknown:#?}"
-    );
+    assert!(unknown.code == 1, "{unknown:#?}");
+    assert!(unknown.err.contains("it has 5.10.0 6.1.0-50-amd64 6.12.1-amd64"), "{unknown:#?}");
     let missing_release = run_kernel_piece(&desk, "next \"\"");
-    assert!(
-        missing_release.code == 1 && missing_release.err.contains("which release?"),
-        "{missing_release:#?}"
-    );
+    assert!(missing_release.code == 1, "{missing_release:#?}");
+    assert!(missing_release.err.contains("which release?"), "{missing_release:#?}");
     let back = run_kernel_piece(&desk, "back");
-    assert!(back.code == 0 && back.out.contains("grubenv unset next_entry"), "{back:#?}");
+    assert!(back.code == 0, "{back:#?}");
+    assert!(back.out.contains("grubenv unset next_entry"), "{back:#?}");
     let is = run_kernel_piece(&desk, "is 1.2.3");
-    assert!(is.code == 1 && is.err.contains("and not 1.2.3"), "{is:#?}");
+    assert!(is.code == 1, "{is:#?}");
+    assert!(is.err.contains("and not 1.2.3"), "{is:#?}");
 }
 
 /// Instead of an NFS client, a folder is mounted at another place.
@@ -96,5 +95,6 @@ fn export_must_be_empty_and_foreign_files_are_kept() {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("unshare failed") => output,
         _ => return dyno_testbed::skip("study-nfs", "no namespace of mounts, which needs root"),
     };
-    assert!(output.status.success() && output.stdout.ends_with(b"all of it\n"), "{output:#?}");
+    assert!(output.status.success(), "{output:#?}");
+    assert!(output.stdout.ends_with(b"all of it\n"), "{output:#?}");
 }

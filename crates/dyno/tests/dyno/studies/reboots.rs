@@ -22,19 +22,18 @@ fn fake_reboot(desk: &TestEnv, number: u32) {
 fn variant_needing_a_reboot_waits_for_it() {
     let desk = env_with_study(&study_toml());
     let waits = run_study(&desk, &["run", "study.toml", "--allow-hooks"]);
-    assert!(waits.code == 4 && waits.err.contains("must be restarted now"), "{waits:#?}");
+    assert!(waits.code == 4, "{waits:#?}");
+    assert!(waits.err.contains("must be restarted now"), "{waits:#?}");
     assert!(leftover_files(&desk).contains(&"two".to_owned()), "what is applied stays for the next start");
     let still = desk.dyno(&["study", "resume"]);
-    assert!(still.code == 4 && still.err.contains("must be restarted now"), "{still:#?}");
+    assert!(still.code == 4, "{still:#?}");
+    assert!(still.err.contains("must be restarted now"), "{still:#?}");
     assert!(leftover_files(&desk).contains(&"two".to_owned()));
     fake_reboot(&desk, 1);
     let next = desk.dyno(&["study", "resume"]);
-    assert!(
-        next.code == 4
-            && next.err.contains("load: loaded in")
-            && next.err.contains("restoring traced: it is measured"),
-        "{next:#?}"
-    );
+    assert!(next.code == 4, "{next:#?}");
+    assert!(next.err.contains("load: loaded in"), "{next:#?}");
+    assert!(next.err.contains("restoring traced: it is measured"), "{next:#?}");
     // After enough restarts of the machine the study completes.
     let mut last = next;
     for number in 2.. {
@@ -45,7 +44,8 @@ fn variant_needing_a_reboot_waits_for_it() {
         last = desk.dyno(&["study", "resume"]);
         assert!(number < 9, "{last:#?}");
     }
-    assert!(last.code == 0 && last.err.contains("restart it to return to its usual state"), "{last:#?}");
+    assert!(last.code == 0, "{last:#?}");
+    assert!(last.err.contains("restart it to return to its usual state"), "{last:#?}");
     assert_eq!(leftover_files(&desk), Vec::<String>::new());
 }
 
@@ -62,12 +62,9 @@ fn leg_interrupted_after_reboot_requests_another_reboot() {
     running.wait();
     desk.write("go", "");
     let again = desk.dyno(&["study", "resume"]);
-    assert!(
-        again.code == 4
-            && again.err.contains("restoring traced: an earlier process")
-            && again.err.contains("apply: touch"),
-        "{again:#?}"
-    );
+    assert!(again.code == 4, "{again:#?}");
+    assert!(again.err.contains("restoring traced: an earlier process"), "{again:#?}");
+    assert!(again.err.contains("apply: touch"), "{again:#?}");
     fake_reboot(&desk, 2);
     let next = desk.dyno(&["study", "resume"]);
     assert!(next.err.contains("restoring traced: it is measured"), "{next:#?}");
@@ -113,10 +110,8 @@ fn device_name_reassigned_to_another_disk_is_refused() {
     std::os::unix::fs::symlink(&other.0, &link).unwrap();
     fake_reboot(&desk, 1);
     let refused = desk.dyno(&["study", "resume"]);
-    assert!(
-        refused.code == 2 && refused.err.contains("is no longer the disk that it was when the study began"),
-        "{refused:#?}"
-    );
+    assert!(refused.code == 2, "{refused:#?}");
+    assert!(refused.err.contains("is no longer the disk that it was when the study began"), "{refused:#?}");
     assert!(leftover_files(&desk).contains(&"two".to_owned()), "nothing is touched");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&one.0, &link).unwrap();
