@@ -39,6 +39,7 @@ mod last_row;
 pub mod layout;
 pub mod load;
 pub mod lock;
+pub mod lock_waits;
 pub mod needs;
 pub mod net;
 pub mod observer;

@@ -3,6 +3,7 @@
 use dyno_record::Snapshot;
 
 use crate::error::TargetError;
+use crate::lock_waits::LockWaits;
 use crate::statement_counts::{StatementDescription, StatementSnapshot};
 
 /// The begin and the end of reading the counters that are compared with the sessions' own counts: operations,
@@ -62,6 +63,11 @@ pub fn unread_statements(engine: &str) -> TargetError {
         .hint("`dyno import statements` lists them")
 }
 
+/// The error of a sampler that does not read lock waits of its target.
+pub fn unread_lock_waits(engine: &str) -> TargetError {
+    TargetError::unsupported(format!("Dyno does not read which sessions wait for locks on {engine}"))
+}
+
 /// Samples what Dyno's sessions are doing at a moment.
 pub trait Sampler: Send {
     /// Takes one sample: every active session of Dyno with its wait. If [`Sampler::can_see_others`], also
@@ -80,6 +86,12 @@ pub trait Sampler: Send {
     /// # Errors
     /// The reason, in the words of the record.
     fn can_see_others(&self) -> Result<(), String>;
+
+    /// Reads which sessions of the server wait for locks of which others, and the oldest open transactions.
+    ///
+    /// # Errors
+    /// The connection is lost, the database refuses, or Dyno does not read them there.
+    fn lock_waits(&mut self) -> Result<LockWaits, TargetError>;
 
     /// Transactions that sampling itself added to the target's counters.
     fn own_commits(&self) -> u64;

@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wire::{MySqlConnection, MySqlError};
+use dyno_engine::lock_waits::{BlockedSession, OpenTransaction, SessionIdentity};
 use dyno_engine::{Refusal as _, TargetError, TextRow};
 
 /// Columns of each result: the waiting connection; the blocking connection with its user, host and program;
-/// and the table.
+/// the table; and the command of the blocking connection.
 const ROW_LOCKS_MYSQL: &str =
     "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
-         CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME)
+         CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME), b.PROCESSLIST_COMMAND
      FROM performance_schema.data_lock_waits w
      JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID
      JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID
@@ -21,7 +22,7 @@ const ROW_LOCKS_MYSQL: &str =
      LEFT JOIN performance_schema.session_connect_attrs a
          ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'";
 const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
-         CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME)
+         CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME), b.PROCESSLIST_COMMAND
      FROM performance_schema.metadata_locks w
      JOIN performance_schema.metadata_locks h ON h.OBJECT_TYPE = w.OBJECT_TYPE AND h.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA
          AND h.OBJECT_NAME <=> w.OBJECT_NAME AND h.LOCK_STATUS = 'GRANTED' AND h.OWNER_THREAD_ID <> w.OWNER_THREAD_ID
@@ -31,7 +32,7 @@ const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b
          ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'
      WHERE w.LOCK_STATUS = 'PENDING' AND w.OBJECT_TYPE = 'TABLE'";
 const ROW_LOCKS_OTHERS: &str =
-    "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, p.USER, p.HOST, NULL, l.lock_table
+    "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, p.USER, p.HOST, NULL, l.lock_table, p.COMMAND
      FROM information_schema.INNODB_LOCK_WAITS w
      JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id
      JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id
@@ -47,13 +48,8 @@ pub(super) fn blockers(
     connection: &mut MySqlConnection,
     is_ours: impl Fn(u32) -> bool,
 ) -> Result<Vec<String>, TargetError> {
-    let questions: &[&str] = if connection.is_mariadb() || connection.version_num() < DATA_LOCKS {
-        &[ROW_LOCKS_OTHERS]
-    } else {
-        &[ROW_LOCKS_MYSQL, METADATA_LOCKS_MYSQL]
-    };
     let mut rows = Vec::new();
-    for sql in questions {
+    for sql in queries(connection) {
         match connection.simple(sql) {
             Ok(more) => rows.extend(more),
             Err(error) if MySqlError::of(&error).is_some() => {}
@@ -61,6 +57,65 @@ pub(super) fn blockers(
         }
     }
     Ok(describe_blockers(&rows, is_ours))
+}
+
+fn queries(connection: &MySqlConnection) -> &'static [&'static str] {
+    if connection.is_mariadb() || connection.version_num() < DATA_LOCKS {
+        &[ROW_LOCKS_OTHERS]
+    } else {
+        &[ROW_LOCKS_MYSQL, METADATA_LOCKS_MYSQL]
+    }
+}
+
+/// All connections that wait for locks of others.
+///
+/// # Errors
+/// The connection is lost, or this user may not see the locks.
+pub(super) fn blocked(connection: &mut MySqlConnection) -> Result<Vec<BlockedSession>, TargetError> {
+    let mut all = Vec::new();
+    for sql in queries(connection) {
+        for row in connection.simple(sql)? {
+            let blocker = SessionIdentity {
+                id: row.text(1).to_owned(),
+                name: session_name(row.text(4), row.text(2), row.text(3)),
+                state: row.text(6).to_owned(),
+            };
+            let (waiter, object) = (row.text(0).to_owned(), row.text(5).replace('`', ""));
+            all.push(BlockedSession { waiter, blocker, object });
+        }
+    }
+    Ok(all)
+}
+
+/// `nightly etl@db2`, as far as the parts are known.
+fn session_name(program: &str, user: &str, host: &str) -> String {
+    let at = if host.is_empty() { String::new() } else { format!("@{host}") };
+    format!("{program} {user}{at}").trim().to_owned()
+}
+
+/// The oldest transactions. Columns: connection, user, host, command, and age in seconds.
+const TRANSACTIONS: &str = "SELECT t.trx_mysql_thread_id, p.USER, p.HOST, p.COMMAND,
+         TIMESTAMPDIFF(SECOND, t.trx_started, NOW())
+     FROM information_schema.INNODB_TRX t
+     LEFT JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
+     WHERE t.trx_mysql_thread_id <> 0 ORDER BY t.trx_started LIMIT 5";
+
+/// The oldest transactions of InnoDB.
+///
+/// # Errors
+/// The connection is lost, or this user may not see them.
+pub(super) fn open_transactions(
+    connection: &mut MySqlConnection,
+) -> Result<Vec<OpenTransaction>, TargetError> {
+    let transaction = |row: &TextRow| {
+        let session = SessionIdentity {
+            id: row.text(0).to_owned(),
+            name: session_name("", row.text(1), row.text(2)),
+            state: row.text(3).to_owned(),
+        };
+        Some(OpenTransaction { session, age_s: row.parse(4)? })
+    };
+    Ok(connection.simple(TRANSACTIONS)?.iter().filter_map(transaction).collect())
 }
 
 /// The connections that block without waiting themselves; if every blocker waits, all of them.

@@ -4,9 +4,11 @@
 //! consumer `events_waits_current`, which costs time and is off by default. Otherwise the sampler reports the
 //! stage from the process list, which every user may see for sessions of its own name.
 
+use super::blockers;
 use super::connections::MySqlConnections;
 use super::own_connections::SharedSessionRegistry;
 use super::wire::{MySqlConnection, MySqlError};
+use dyno_engine::lock_waits::LockWaits;
 use dyno_engine::{ConnectionPurpose, OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 
 /// All connections with their current wait, if it has not ended. Columns: id, user, database, command, stage,
@@ -34,6 +36,9 @@ const SEES_ALL: &str =
 const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
      WHERE NAME = 'events_waits_current' AND ENABLED = 'YES'";
 
+/// Sessions that wait for a row lock now. Columns: name and value.
+const CURRENT_LOCK_WAITS: &str = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
+
 /// Samples waits on a connection of its own.
 pub(super) struct MySqlSampler {
     connection: MySqlConnection,
@@ -45,6 +50,8 @@ pub(super) struct MySqlSampler {
     database: String,
     user: String,
     sessions: SharedSessionRegistry,
+    /// Whether a session waited for a metadata lock since lock waits were last read.
+    saw_metadata_wait: bool,
 }
 
 impl MySqlSampler {
@@ -87,6 +94,7 @@ impl MySqlSampler {
             database: config.database.clone(),
             user: config.user.clone(),
             sessions,
+            saw_metadata_wait: false,
         })
     }
 }
@@ -107,6 +115,7 @@ impl Sampler for MySqlSampler {
             if !matches!(command, Some("Query" | "Execute" | "Fetch")) || registry.is_observer(id) {
                 continue;
             }
+            self.saw_metadata_wait |= stage.is_some_and(|stage| stage.ends_with("metadata lock"));
             // Connections of this run in other processes can only be recognized by user and database.
             let may_be_own =
                 elsewhere && database == Some(self.database.as_str()) && user == Some(self.user.as_str());
@@ -142,6 +151,21 @@ impl Sampler for MySqlSampler {
                     .to_owned())
             }
         }
+    }
+
+    fn lock_waits(&mut self) -> Result<LockWaits, TargetError> {
+        // Listing the locks of a busy server is expensive, and is done only while a session waits for one.
+        let rows = self.connection.simple(CURRENT_LOCK_WAITS)?;
+        let is_waiting = rows.first().and_then(|row| row.parse::<u64>(1)).is_some_and(|count| count > 0);
+        let blocked = match std::mem::take(&mut self.saw_metadata_wait) || is_waiting {
+            true => blockers::blocked(&mut self.connection)?,
+            false => Vec::new(),
+        };
+        let mut transactions = blockers::open_transactions(&mut self.connection)?;
+        let registry = self.sessions.lock();
+        let is_observer = |id: &str| id.parse().is_ok_and(|id| registry.is_observer(id));
+        transactions.retain(|transaction| !is_observer(&transaction.session.id));
+        Ok(LockWaits { blocked, transactions })
     }
 
     fn own_commits(&self) -> u64 {

@@ -7,6 +7,8 @@ use super::connect::OracleConnectConfig;
 use super::connection::OracleConnection;
 use super::counters::OracleInstanceContext;
 use super::sql;
+use dyno_engine::lock_waits::LockWaits;
+use dyno_engine::observer::unread_lock_waits;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
@@ -65,6 +67,10 @@ impl Sampler for OracleServerSampler {
         Ok(())
     }
 
+    fn lock_waits(&mut self) -> Result<LockWaits, TargetError> {
+        Err(unread_lock_waits("Oracle"))
+    }
+
     /// A sample does not commit a transaction.
     fn own_commits(&self) -> u64 {
         0
@@ -107,6 +113,10 @@ impl Sampler for OracleSampler {
 
     fn can_see_others(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    fn lock_waits(&mut self) -> Result<LockWaits, TargetError> {
+        Err(unread_lock_waits("Oracle"))
     }
 
     /// A sample does not commit a transaction.

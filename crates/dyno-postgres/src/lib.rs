@@ -15,6 +15,7 @@ mod grants;
 mod identity;
 mod layout;
 mod lock;
+mod lock_waits;
 pub mod ops;
 mod pool;
 mod pool_config;

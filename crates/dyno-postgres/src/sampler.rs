@@ -1,7 +1,9 @@
 //! Samples what Dyno's sessions wait for, from `pg_stat_activity`.
 
 use super::connections::PostgresConnections;
+use super::lock_waits;
 use super::wire::PostgresConnection;
+use dyno_engine::lock_waits::LockWaits;
 use dyno_engine::target::HungSessionReport;
 use dyno_engine::{ConnectionPurpose, OtherSession, Sampler, TargetError, WaitSample};
 
@@ -61,6 +63,7 @@ pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<HungSe
 pub(super) struct PostgresSampler {
     connection: PostgresConnection,
     sample: String,
+    lock_waits: String,
     /// Whether it samples all sessions and not only Dyno's.
     all: bool,
     sees_others: bool,
@@ -93,7 +96,8 @@ impl PostgresSampler {
         // The first sample looks up its views in the catalog, and those blocks would count in the window.
         connection.simple(&sample)?;
         // One transaction each: start-up, settings, probe and that sample.
-        Ok(Self { connection, sample, all, sees_others, commits: 4 })
+        let lock_waits = first(lock_waits::QUERY);
+        Ok(Self { connection, sample, lock_waits, all, sees_others, commits: 4 })
     }
 }
 
@@ -140,6 +144,12 @@ impl Sampler for PostgresSampler {
                     .to_owned())
             }
         }
+    }
+
+    fn lock_waits(&mut self) -> Result<LockWaits, TargetError> {
+        let rows = self.connection.simple(&self.lock_waits)?;
+        self.commits += 1;
+        Ok(lock_waits::read(&rows))
     }
 
     fn own_commits(&self) -> u64 {

@@ -96,7 +96,7 @@ pub use target_records::place_of_target;
 pub use target_results::TargetFigures;
 pub use top_statements::{CountedStatements, StatementCounts, StatementGroup, StatementUse, TopStatements};
 pub use waits::{ForeignActivity, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
-pub use watched::{Gap, Spread, WatchSummary};
+pub use watched::{Gap, LockBlocker, LongTransaction, Spread, WatchSummary};
 pub use window::{StartGate, ThreadPlacement, UnreadIntervals, Window};
 pub use workload::{
     Expected, InvariantResult, Learned, Mean, Pipelined, ReferenceFigure, TransactionFacts, WorkloadFacts,

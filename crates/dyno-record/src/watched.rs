@@ -26,6 +26,53 @@ pub struct WatchSummary {
     /// Number of readings of counters and samples of sessions. Their cost besides commits (view blocks, executions) is part of the
     /// database's figures.
     pub looks: u64,
+    /// Sessions that blocked others at the readings, those that blocked longest first; at most twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<LockBlocker>,
+    /// The longest transactions that were open at the readings, longest first; at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<LongTransaction>,
+}
+
+/// A session at the head of a wait chain: others waited for its locks, and it waited for nobody.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LockBlocker {
+    /// Its process or connection id on the server.
+    pub session: String,
+    /// Program, user and host, as far as they are known.
+    pub name: String,
+    /// What it did when it blocked most: `idle in transaction`, `Sleep`; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub state: String,
+    /// The locked object, if the server names it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub object: String,
+    /// The first and last readings at which it blocked, in seconds after the window's begin.
+    pub from_s: f64,
+    /// See `from_s`.
+    pub until_s: f64,
+    /// Number of readings at which it blocked; there is one in each interval.
+    pub readings: u64,
+    /// Most sessions that waited for it at one reading, directly or behind another one.
+    pub waiting_max: u64,
+    /// Most sessions in one chain behind it.
+    pub chain_max: u64,
+}
+
+/// A transaction that was open at a reading.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LongTransaction {
+    /// The process or connection id of its session on the server.
+    pub session: String,
+    /// Program, user and host, as far as they are known.
+    pub name: String,
+    /// What the session did at the last reading; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub state: String,
+    /// Its age at that reading, in seconds by the server's clock.
+    pub age_s: f64,
+    /// That reading, in seconds after the window's begin.
+    pub at_s: f64,
 }
 
 /// A gap in the observation.

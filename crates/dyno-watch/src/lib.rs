@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `query_thread` | the thread that queries the server, which may hang |
 //! | `observed` | what was learned so far: rates, stretches without a gap, the series |
+//! | `lock_log` | sessions that blocked others, and long transactions |
 //! | `distribution` | the distribution of a figure over time, in bounded memory |
 //! | `record` | the record of an observation |
 //! | `job`, `event` | what is observed, and what happens meanwhile |
@@ -16,6 +17,7 @@
 mod distribution;
 mod event;
 mod job;
+mod lock_log;
 mod observed;
 mod query_thread;
 mod record;
@@ -182,7 +184,7 @@ fn reopen(
     observation_thread.ask();
     match wait(present, &observation_thread, &mut |_| ()) {
         Ok(looked) => {
-            hear(ObservationEvent::Back(known.resume(looked)));
+            hear(ObservationEvent::Back(known.resume(looked.taken)));
             State::Looking(observation_thread)
         }
         Err(_) => {

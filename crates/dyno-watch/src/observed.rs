@@ -17,6 +17,7 @@ use dyno_record::{
 use crate::distribution::Gauge;
 use crate::event::ObservedInterval;
 use crate::job::ObservationJob;
+use crate::lock_log::LockLog;
 use crate::query_thread::{ObservationReading, ObservationThread};
 
 /// The most gaps that are listed individually.
@@ -44,6 +45,8 @@ pub(crate) struct ObservationState {
     latest: SessionSamples,
     pub(crate) samples: SessionSamples,
     pub(crate) no_samples: Option<String>,
+    /// Sessions that blocked others, and long transactions.
+    pub(crate) locks: LockLog,
     series: SeriesOverview<SeriesPoint>,
     unreported: Vec<SeriesPoint>,
     reported_count: u64,
@@ -60,6 +63,8 @@ impl ObservationState {
         first: ObservationReading,
     ) -> Self {
         let snapshot = first.taken;
+        let mut locks = LockLog::default();
+        locks.add(0.0, first.lock_waits);
         let mut watchdog = CounterWatchdog::default();
         watchdog.begin(&snapshot);
         Self {
@@ -78,6 +83,7 @@ impl ObservationState {
             latest: SessionSamples::default(),
             samples: SessionSamples::default(),
             no_samples: observation_thread.no_samples.clone(),
+            locks,
             series: SeriesOverview::new(present.series_points_max),
             unreported: Vec::new(),
             reported_count: 0,
@@ -97,6 +103,7 @@ impl ObservationState {
         all.extend(
             self.no_samples.iter().map(|why| format!("sessions and their waits are not observed: {why}")),
         );
+        all.extend(self.locks.unread.iter().map(|why| format!("lock waits are not observed: {why}")));
         all.into_iter().collect()
     }
 
@@ -116,11 +123,12 @@ impl ObservationState {
 
     /// Adds the next reading. Returns the reason if its interval has no figures.
     pub(crate) fn add_reading(&mut self, reading: ObservationReading) -> Option<String> {
-        let ObservationReading { taken, samples } = reading;
+        let ObservationReading { taken, samples, lock_waits } = reading;
+        self.locks.add(self.since_s(taken.at_ns()), lock_waits);
         self.latest = samples.clone();
         self.samples.add(samples);
         let Some((_, last)) = &self.stretch else {
-            self.resume(ObservationReading { taken, samples: SessionSamples::default() });
+            self.resume(taken);
             return None;
         };
         let counters = between(last, &taken);
@@ -197,8 +205,7 @@ impl ObservationState {
     }
 
     /// Adds the first reading of a new connection; returns the length of the gap in seconds.
-    pub(crate) fn resume(&mut self, reading: ObservationReading) -> f64 {
-        let snapshot = reading.taken;
+    pub(crate) fn resume(&mut self, snapshot: TargetSnapshot) -> f64 {
         let gap_s = snapshot.at_ns().saturating_sub(self.last.at_ns()) as f64 / 1e9;
         let why = std::mem::take(&mut self.why_away);
         self.note_gap(self.last.at_ns(), snapshot.at_ns(), &why);

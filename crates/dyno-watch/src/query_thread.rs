@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use dyno_engine::lock_waits::LockWaits;
 use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, PassiveObserver, Sampler, TargetError};
 use dyno_host::HostObserver;
@@ -18,6 +19,8 @@ use crate::job::ObservationJob;
 pub(crate) struct ObservationReading {
     pub(crate) taken: TargetSnapshot,
     pub(crate) samples: SessionSamples,
+    /// Who waits for whose locks; or why that is not known. Absent without a sampler.
+    pub(crate) lock_waits: Option<Result<LockWaits, String>>,
 }
 
 /// What the coordinator requests.
@@ -83,6 +86,7 @@ impl ObservationThread {
             commits: Arc::clone(&commits),
             reading_count: Arc::clone(&looks),
             statements: Arc::clone(statements),
+            no_lock_waits: None,
         };
         std::thread::Builder::new().name("dyno-looker".into()).spawn(move || {
             let places: Vec<_> = places.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
@@ -140,6 +144,8 @@ struct ObservationReader {
     commits: Arc<AtomicU64>,
     reading_count: Arc<AtomicU64>,
     statements: SharedStatements,
+    /// Why lock waits are no longer read.
+    no_lock_waits: Option<String>,
 }
 
 impl ObservationReader {
@@ -168,7 +174,8 @@ impl ObservationReader {
                 Ok(ObservationRequest::Counters) => {
                     let read = caught(|| self.read(host)).unwrap_or_else(|why| Err(panicked(why)));
                     read.map(|taken| {
-                        Some(ObservationReading { taken, samples: std::mem::take(&mut samples) })
+                        let samples = std::mem::take(&mut samples);
+                        Some(ObservationReading { taken, samples, lock_waits: self.read_lock_waits() })
                     })
                 }
                 Err(RecvTimeoutError::Timeout) => {
@@ -201,6 +208,18 @@ impl ObservationReader {
                 return;
             }
         }
+    }
+
+    /// Reads lock waits, until the server refuses once.
+    fn read_lock_waits(&mut self) -> Option<Result<LockWaits, String>> {
+        if let Some(why) = &self.no_lock_waits {
+            return Some(Err(why.clone()));
+        }
+        let sampler = self.sampler.as_mut()?;
+        let read = caught(|| sampler.lock_waits()).unwrap_or_else(|why| Err(panicked(why)));
+        let read = read.map_err(|error| in_words(&error));
+        self.no_lock_waits = read.as_ref().err().cloned();
+        Some(read)
     }
 
     /// Reads the counts of statements, unless they were read less than `pause_ns` ago.

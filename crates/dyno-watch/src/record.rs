@@ -98,6 +98,7 @@ pub(crate) fn record(
             HostDelta::between(&observation.first.host, &observation.last.host, seconds).counters();
     }
     let (own_commits, looks) = observation.cost;
+    let (blockers, transactions) = std::mem::take(&mut observation.locks).into_record();
     let reasons = if stopped { vec!["stopped by the user before its end".to_owned()] } else { Vec::new() };
     RunRecord {
         status: if stopped { Status::Interrupted } else { Status::Valid },
@@ -124,6 +125,8 @@ pub(crate) fn record(
             unread,
             own_commits,
             looks,
+            blockers,
+            transactions,
         }),
         ..draft
     }

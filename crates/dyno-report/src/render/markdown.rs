@@ -20,6 +20,7 @@ use crate::content::run_facts::LISTED_MAX;
 use crate::content::run_rows;
 use crate::content::timed_events;
 use crate::content::top_statements;
+use crate::content::watched::locks;
 use crate::model::request::ReportRequest;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::text::{capital, clean};
@@ -84,6 +85,9 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
         let waits = timed_events::wait_distributions(record, usize::MAX);
         for grid in timed_events::events(record).map(|(grid, _)| grid).into_iter().chain(waits) {
             let _ = writeln!(top, "{}", table(&grid));
+        }
+        for (title, grid) in locks::tables(record) {
+            let _ = write!(top, "## {title}\n\n{}\n", table(&grid));
         }
         if let Some(grid) = top_statements::grid(record) {
             let _ = write!(top, "## Top statements\n\n{}\n", table(&grid));

@@ -6,6 +6,7 @@ use super::{ExportError, csv, xlsx_chart};
 use crate::chart::Chart;
 use crate::content::answer::answer_grid;
 use crate::content::report::Report;
+use crate::content::watched::locks;
 use crate::content::{ramps, suite, top_statements};
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
@@ -61,6 +62,9 @@ pub(super) fn export(
     if let Some((rates, limits)) = &report.matrix {
         add("At a glance", rates.clone());
         add("What dominates", limits.clone());
+    }
+    for (title, grid) in report.close.as_ref().map(|record| locks::tables(record)).unwrap_or_default() {
+        add(title, grid);
     }
     if let Some(grid) = report.close.as_ref().and_then(top_statements::grid) {
         add("Top statements", grid);

@@ -11,8 +11,8 @@ use dyno_analyze::reading::{PrintedNumber, ReadingChange};
 use dyno_analyze::side_by_side::side_by_side;
 use dyno_analyze::trend::{ChangePointOptions, trend};
 use dyno_record::{
-    Fleet, FleetHost, ImportedMetric, ImportedPoint, ImportedWithin, InstanceLoad, Reported, ReportedEvent,
-    ReportedLoad, Spread, TargetFigures, WatchSummary,
+    Fleet, FleetHost, ImportedMetric, ImportedPoint, ImportedWithin, InstanceLoad, LockBlocker,
+    LongTransaction, Reported, ReportedEvent, ReportedLoad, Spread, TargetFigures, WatchSummary,
 };
 
 use super::marked::with_others;
@@ -323,7 +323,31 @@ pub(super) fn watch() -> RunRecord {
         busiest_minute_at_s: Some(0.0),
     };
     let spreads = [(READS.to_owned(), spread)].into();
-    record.watched = Some(WatchSummary { known_s: 10.0, spreads, ..WatchSummary::default() });
+    let blocker = LockBlocker {
+        session: "4711".into(),
+        name: "nightly etl@db2".into(),
+        state: "idle in transaction".into(),
+        object: "shop.stock".into(),
+        from_s: 2.0,
+        until_s: 8.0,
+        readings: 7,
+        waiting_max: 3,
+        chain_max: 2,
+    };
+    let transaction = LongTransaction {
+        session: "4711".into(),
+        name: "nightly etl@db2".into(),
+        state: "idle in transaction".into(),
+        age_s: 95.4,
+        at_s: 8.0,
+    };
+    record.watched = Some(WatchSummary {
+        known_s: 10.0,
+        spreads,
+        blockers: vec![blocker],
+        transactions: vec![transaction],
+        ..WatchSummary::default()
+    });
     record
 }
 

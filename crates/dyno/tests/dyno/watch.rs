@@ -1,7 +1,7 @@
 //! `dyno watch` on real servers, during a load of known size.
 
 use crate::common::json::ExpectJson;
-use crate::common::{CommandOutput, Running, TestEnv, assert_fits_schema};
+use crate::common::{CommandOutput, Running, TestEnv, assert_fits_schema, wait_until};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -187,6 +187,94 @@ fn watch_counts_other_sessions_on_mysql_and_mariadb() {
             "{commits}: {}",
             record["counters"]["portable"]
         );
+    }
+}
+
+/// Runs `holder`, which never ends, and `waiter`, which waits for it; watches them; and returns the record after
+/// `end` has ended the holder.
+fn watch_blocked(
+    url: &str,
+    [holder, waiter]: [&(dyn Fn() + Sync); 2],
+    [is_held, is_blocked]: [&dyn Fn() -> bool; 2],
+    end: &dyn Fn(),
+) -> Value {
+    let desk = TestEnv::new();
+    std::thread::scope(|scope| {
+        scope.spawn(holder);
+        wait_until("the lock is held", is_held);
+        scope.spawn(waiter);
+        wait_until("a session waits for it", is_blocked);
+        let mut watch = start_watch(&desk, url, &[]);
+        (0..3).for_each(|_| watch.wait_for_line("  ETA "));
+        let output = interrupt(watch);
+        end();
+        assert!(output.out.contains("sessions that blocked others"), "{}", output.out);
+        assert!(output.out.contains("longest transactions"), "{}", output.out);
+        assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
+    });
+    last_record(&desk)
+}
+
+#[track_caller]
+fn assert_blocker(record: &Value, session: &str, state: &str, object: &str) {
+    let watched = &record["watched"];
+    let blockers = watched["blockers"].items();
+    assert_eq!(blockers.len(), 1, "{watched:#}");
+    assert_eq!((blockers[0]["session"].text(), blockers[0]["state"].text()), (session, state), "{watched:#}");
+    assert_eq!(blockers[0]["object"].as_str().unwrap_or_default(), object, "{watched:#}");
+    assert_eq!(blockers[0]["waiting_max"], 1, "{watched:#}");
+    assert!(blockers[0]["readings"].count() >= 2, "{watched:#}");
+    let transactions = watched["transactions"].items();
+    assert!(transactions.iter().any(|open| open["session"] == session), "{watched:#}");
+    assert!(watched["unread"].is_null(), "{watched:#}");
+}
+
+#[test]
+fn watch_names_blocking_session_on_postgres() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    server.psql("CREATE TABLE known (id int)");
+    let run = |sql| drop(server.try_psql(server.superuser(), "postgres", sql));
+    let holders = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    let record = watch_blocked(
+        &server.url_of(server.superuser(), "postgres"),
+        [&|| run("LOCK TABLE known; SELECT pg_sleep(600)"), &|| run("SELECT * FROM known")],
+        [&|| server.psql(&format!("SELECT count(*) {holders}")) == "1", &|| {
+            server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "1"
+        }],
+        &|| drop(server.psql(&format!("SELECT pg_terminate_backend(pid) {holders}"))),
+    );
+    let session = record["watched"]["blockers"][0]["session"].as_str().unwrap_or_default().to_owned();
+    assert!(session.parse::<u32>().is_ok(), "{}", record["watched"]);
+    assert_blocker(&record, &session, "active", "");
+    assert!(record["watched"]["blockers"][0]["name"].text().starts_with("psql "), "{}", record["watched"]);
+}
+
+#[test]
+fn watch_names_blocking_session_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        server.sql("CREATE TABLE known (id int PRIMARY KEY, v int); INSERT INTO known VALUES (1, 1)");
+        let run = |sql| drop(server.try_sql(server.superuser(), sql));
+        // MySQL counts the rows of `information_schema.PROCESSLIST` as rows written.
+        let holder = || {
+            let list = server.sql("SHOW FULL PROCESSLIST");
+            let line = list.lines().find(|line| line.contains("\tSELECT SLEEP(600)"));
+            line.map(|line| line.split('\t').next().unwrap_or_default().to_owned())
+        };
+        let id = std::cell::OnceCell::new();
+        let record = watch_blocked(
+            &server.url(),
+            [&|| run("BEGIN; UPDATE known SET v = 2; SELECT SLEEP(600)"), &|| {
+                run("UPDATE known SET v = 3");
+            }],
+            [&|| holder().is_some_and(|holder| id.set(holder).is_ok()), &|| {
+                server.sql("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").ends_with("\t1")
+            }],
+            &|| drop(server.sql(&format!("KILL {}", id.get().unwrap()))),
+        );
+        assert_blocker(&record, id.get().unwrap(), "Query", "bench.known");
+        assert_eq!(counter_delta(&record, "rows_written"), 0, "{}", record["counters"]);
     }
 }
 

@@ -6,6 +6,7 @@ use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::chart::bars::sparkline;
 use crate::content::top_statements;
+use crate::content::watched::locks;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, wrap};
@@ -106,6 +107,7 @@ pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<Strin
             gap.why.trim_end_matches('.')
         )
     };
+    all.extend(locks::sentence(record));
     all.extend(watched.gaps.iter().take(GAPS_MAX).map(describe_gap));
     if watched.gaps_all > GAPS_MAX as u64 {
         all.push(format!("And {} more gaps.", count(watched.gaps_all - GAPS_MAX as u64)));
@@ -142,8 +144,9 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     }
     if record.statements.is_some() {
         let title = style.paint(Paint::Head, top_statements::TITLE);
-        out.push_str(&format!("\n{title}\n{}\n", top_statements::text(record, style)));
+        out.push_str(&format!("\n{title}\n{}\n", top_statements::text(record, style).trim_end()));
     }
+    out.push_str(&locks::text(record, style));
     for sentence in sentences(record, watched) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));

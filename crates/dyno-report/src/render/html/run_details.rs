@@ -20,6 +20,7 @@ use crate::content::service_bands::service_bands;
 use crate::content::show::{OUTAGES_MAX, metric_grid};
 use crate::content::timed_events;
 use crate::content::top_statements;
+use crate::content::watched::locks;
 use crate::figures::anchor;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::text::{capital, clean};
@@ -64,6 +65,10 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Distribution of each figure" }
             @for sentence in crate::content::watched::summary::sentences(record, watched) { p { (clean(&sentence)) } }
             (table(&crate::content::watched::summary::grid(record, watched), "spread"))
+        }
+        @for (title, grid) in locks::tables(record) {
+            h3 { (title) }
+            (table(&grid, title))
         }
         @if record.statements.is_some() {
             h3 { "Top statements" }
