@@ -9,11 +9,12 @@ use axum::response::{Html, Redirect};
 use dyno_campaign::RunProgress;
 use dyno_campaign::progress::CampaignRun;
 use dyno_record::CheckStatus;
-use dyno_report::number::{count, figure, optional, span_s, time_us};
+use dyno_report::number::{count, figure, optional, time_us};
 use dyno_report::text::{capital, clean};
 use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
+use super::job_status::status_text;
 use super::jobs::badge;
 use crate::jobs::{JobKind, JobStart, JobState, ServeJob, Steering};
 use crate::reply::HttpError;
@@ -140,55 +141,6 @@ pub(crate) fn steered(
     let word = Steering::from_name(word).ok_or_else(|| HttpError::not_found("unknown request"))?;
     controlled(shared, caller, id)?;
     Ok(shared.jobs.steer(id, word)?)
-}
-
-/// Describes the current state in words.
-fn status_text(job: &ServeJob, progress: &RunProgress, before: usize) -> String {
-    match job.state {
-        JobState::Queued if before == 1 => "waits for one earlier job on this target".into(),
-        JobState::Queued => format!("waits for {before} earlier jobs on this target"),
-        JobState::Running => progress_text(progress),
-        JobState::Done => "finished".into(),
-        JobState::Doubtful => "finished; some runs do not count".into(),
-        JobState::Stopped if job.exit.is_none() && job.process.is_none() => {
-            "stopped before it began; nothing was measured".into()
-        }
-        JobState::Stopped => "stopped; what was measured is stored".into(),
-        JobState::Failed => "failed; see the log below".into(),
-        JobState::Interrupted => {
-            "interrupted: its process ended unexpectedly; completed runs are stored".into()
-        }
-    }
-}
-
-fn progress_text(progress: &RunProgress) -> String {
-    let mut parts = Vec::new();
-    if let Some(why) = &progress.away {
-        parts.push(format!("the database does not answer: {}", clean(why)));
-    }
-    if progress.paused && progress.elapsed_s.is_none() {
-        parts.push("paused before the next run".to_owned());
-        return parts.join(", ");
-    }
-    if let Some(next) = &progress.next {
-        let of_total = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
-        parts.push(format!("run {}{of_total}", next.number));
-    }
-    let phase = progress.phase.name();
-    if !phase.is_empty() {
-        parts.push(phase);
-    }
-    if let Some(elapsed) = progress.elapsed_s {
-        let total = progress.total_s.map_or_else(String::new, |total| format!(" / {}", span_s(total)));
-        parts.push(format!("{}{total}", span_s(elapsed.floor())));
-    }
-    if let Some(rows) = progress.rows {
-        parts.push(format!("{} rows", count(rows)));
-    }
-    if let Some(all) = progress.all_s {
-        parts.push(format!("about {} in total", span_s(all.round())));
-    }
-    if parts.is_empty() { "starting".into() } else { parts.join(", ") }
 }
 
 /// The figures of the last complete interval.

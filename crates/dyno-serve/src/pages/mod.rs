@@ -8,6 +8,7 @@ pub(crate) mod form;
 pub(crate) mod frame;
 pub(crate) mod history;
 pub(crate) mod home;
+pub(crate) mod job_status;
 pub(crate) mod jobs;
 pub(crate) mod live;
 pub(crate) mod login;
