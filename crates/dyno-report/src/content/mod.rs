@@ -47,6 +47,7 @@ pub(crate) mod run_rows;
 pub(crate) mod runs;
 pub(crate) mod said_once;
 pub(crate) mod scorecard;
+pub(crate) mod server_activity;
 pub(crate) mod service_bands;
 pub(crate) mod show;
 pub(crate) mod soak;

@@ -18,6 +18,7 @@ use crate::content::ramps;
 use crate::content::report::Report;
 use crate::content::run_facts::LISTED_MAX;
 use crate::content::run_rows;
+use crate::content::server_activity;
 use crate::content::timed_events;
 use crate::content::top_statements;
 use crate::content::watched::locks;
@@ -85,6 +86,9 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
         let waits = timed_events::wait_distributions(record, usize::MAX);
         for grid in timed_events::events(record).map(|(grid, _)| grid).into_iter().chain(waits) {
             let _ = writeln!(top, "{}", table(&grid));
+        }
+        if let Some(grid) = server_activity::grid(record) {
+            let _ = write!(top, "## Server activity\n\n{}\n{}.\n\n", table(&grid), server_activity::NOTE);
         }
         for (title, grid) in locks::tables(record) {
             let _ = write!(top, "## {title}\n\n{}\n", table(&grid));

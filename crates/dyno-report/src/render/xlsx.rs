@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::content::answer::answer_grid;
 use crate::content::report::Report;
 use crate::content::watched::locks;
-use crate::content::{ramps, suite, top_statements};
+use crate::content::{ramps, server_activity, suite, top_statements};
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
 use crate::text::clean;
@@ -65,6 +65,9 @@ pub(super) fn export(
     }
     for (title, grid) in report.close.as_ref().map(|record| locks::tables(record)).unwrap_or_default() {
         add(title, grid);
+    }
+    if let Some(grid) = report.close.as_ref().and_then(server_activity::grid) {
+        add("Server activity", grid);
     }
     if let Some(grid) = report.close.as_ref().and_then(top_statements::grid) {
         add("Top statements", grid);

@@ -323,6 +323,9 @@ pub(super) fn watch() -> RunRecord {
         busiest_minute_at_s: Some(0.0),
     };
     let spreads = [(READS.to_owned(), spread)].into();
+    record.counters.native.insert("pg_stat_wal.wal_bytes".into(), 117_460_412.0);
+    record.counters.native.insert("pg_stat_bgwriter.checkpoint_write_time".into(), 2_512.0);
+    record.counters.native.insert("pg_stat_database.tup_updated".into(), 43_520.0);
     let blocker = LockBlocker {
         session: "4711".into(),
         name: "nightly etl@db2".into(),

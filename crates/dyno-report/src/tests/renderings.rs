@@ -182,7 +182,7 @@ fn every_rendering_of_a_table_has_the_same_figures() {
         ("suite", [2, 3, 1]),
         ("comparison", [15, 12, 15]),
         ("capacity", [1, 1, 1]),
-        ("watch", [5, 5, 3]),
+        ("watch", [6, 6, 4]),
         ("study", [5, 1, 5]),
         ("differences", [1, 1, 1]),
         ("history", [1, 1, 1]),

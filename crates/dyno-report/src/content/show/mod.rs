@@ -26,6 +26,7 @@ use crate::content::load_profile;
 use crate::content::loaded;
 use crate::content::phases;
 use crate::content::profile;
+use crate::content::server_activity;
 use crate::content::service_bands::service_bands_text;
 use crate::content::timed_events;
 use crate::content::top_statements;
@@ -125,6 +126,13 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             top_statements::TITLE,
             // The text of a watch has them already.
             if record.watched.is_some() { String::new() } else { top_statements::text(record, inner) },
+        ),
+        (
+            server_activity::TITLE,
+            server_activity::grid(record).map_or_else(String::new, |grid| {
+                let note = wrap(&format!("{}.", server_activity::NOTE), inner.columns(), 4).join("\n");
+                format!("{}{note}\n", grid.render(inner))
+            }),
         ),
         (profile::TITLE, profile::profile_text(record, inner)),
         ("outages", outages(record, inner)),

@@ -16,6 +16,7 @@ use crate::content::phases;
 use crate::content::profile;
 use crate::content::report::Report;
 use crate::content::run_facts::{FailedCheck, is_grave};
+use crate::content::server_activity;
 use crate::content::service_bands::service_bands;
 use crate::content::show::{OUTAGES_MAX, metric_grid};
 use crate::content::timed_events;
@@ -75,6 +76,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             @if let Some(words) = top_statements::conclusion(record) { p { (capital(&words)) "." } }
             @if let Some(grid) = top_statements::grid(record) { (table(&grid, top_statements::TITLE)) }
             @for words in top_statements::notes(record) { p class="dim" { (clean(&capital(&words))) "." } }
+        }
+        @if let Some(grid) = server_activity::grid(record) {
+            h3 { "Server activity" }
+            p class="dim" { (server_activity::NOTE) "." }
+            (table(&grid, server_activity::TITLE))
         }
         @if !record.outages.is_empty() {
             h3 { "Outages" }
