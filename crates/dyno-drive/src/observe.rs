@@ -123,6 +123,11 @@ impl ObserverThread {
                 let mut elsewhere = remote.as_mut().zip(patience);
                 let mut is_far_asked = false;
                 let answered = || edge.into_iter().for_each(|edge| noted.note_answered(edge, clock.now_ns()));
+                // Read before the begin and after the end, so that no statement of the window is missing, and reading
+                // adds nothing to the window.
+                if edge == Some(0) {
+                    statements.begin(observer.as_mut(), clock.now_ns());
+                }
                 // Read before the database's counters: a noted transaction has been counted by then. A sample
                 // in progress can then only be an extra transaction of the database, and never seem to be
                 // missing.
@@ -179,8 +184,9 @@ impl ObserverThread {
                 }
                 // Whatever the outcome, reading has ended.
                 answered();
-                if let (Ok(taken), Some(edge)) = (&mut outcome, edge) {
-                    read_statements(&mut statements, edge, observer.as_mut(), taken);
+                if let (Ok(taken), Some(1..)) = (&mut outcome, edge) {
+                    statements.add(observer.as_mut(), clock.now_ns());
+                    taken.statements = Some(statements.result(observer.as_mut()));
                 }
                 // A failed observer is not used again.
                 if answer.send((number, outcome)).is_err() {
@@ -213,22 +219,6 @@ impl ObserverThread {
             Err(RecvTimeoutError::Disconnected) => {
                 SnapshotReply::Failed("the observer's thread has ended".into())
             }
-        }
-    }
-}
-
-/// Reads the counts of statements right after the counters of a window boundary.
-fn read_statements(
-    statements: &mut StatementObservation,
-    edge: usize,
-    observer: &mut dyn Observer,
-    taken: &mut TargetSnapshot,
-) {
-    match edge {
-        0 => statements.begin(observer, taken.ended_ns),
-        _ => {
-            statements.add(observer, taken.ended_ns);
-            taken.statements = Some(statements.result(observer));
         }
     }
 }

@@ -37,17 +37,28 @@ fn name_statements<'a>(counted: &mut CountedStatements, own: impl Iterator<Item 
     for statement in &mut counted.statements {
         let Some(text) = &statement.text else { continue };
         let key = statement_key(text);
-        let is_cut = text.chars().count() >= CountedStatements::TEXT_MAX;
-        let name = match is_cut {
-            // The last token may have been cut.
-            true => key.rsplit_once(' ').and_then(|(begin, _)| {
-                let first = names.range(begin.to_owned()..).next();
-                first.filter(|(own_key, _)| own_key.starts_with(begin))
-            }),
-            false => names.get_key_value(&key),
-        };
-        statement.operation = name.map(|(_, names)| names.join(", "));
+        let whole = names.get(&key).cloned();
+        let named = whole.or_else(|| beginning(text, &key).map(|begin| names_from(&names, begin)));
+        statement.operation = named.filter(|names| !names.is_empty()).map(|names| names.join(", "));
     }
+}
+
+/// The beginning of a key that surely belongs to a statement of which the server kept only the beginning; `None`
+/// if it kept all.
+fn beginning<'k>(text: &str, key: &'k str) -> Option<&'k str> {
+    let without_last = |key: &'k str| key.rsplit_once(' ').map(|(begin, _)| begin);
+    // The last token may have been cut, and dots after it are a token too.
+    match text.ends_with("...") {
+        true => without_last(key).and_then(without_last),
+        false if text.chars().count() >= CountedStatements::TEXT_MAX => without_last(key),
+        false => None,
+    }
+}
+
+/// The names of all statements whose keys start with `begin`: the server counts them as one.
+fn names_from<'a>(names: &BTreeMap<String, Vec<&'a str>>, begin: &str) -> Vec<&'a str> {
+    let from = names.range(begin.to_owned()..);
+    from.take_while(|(key, _)| key.starts_with(begin)).flat_map(|(_, names)| names.iter().copied()).collect()
 }
 
 #[cfg(test)]
@@ -65,6 +76,7 @@ mod tests {
         let texts = [
             Some("select count ( `c2` ) from `t` where `a` >= ?".to_owned()),
             Some(long.chars().take(CountedStatements::TEXT_MAX).collect()),
+            Some(format!("EXECUTE {} ...", long.chars().take(1_000).collect::<String>())),
             Some("SELECT COUNT(c2) FROM other".to_owned()),
             None,
         ];
@@ -72,6 +84,6 @@ mod tests {
         let mut counted = CountedStatements { statements: used.to_vec(), ..CountedStatements::default() };
         name_statements(&mut counted, own.iter());
         let names: Vec<_> = counted.statements.iter().map(|one| one.operation.as_deref()).collect();
-        assert_eq!(names, [Some("select"), Some("wide"), None, None]);
+        assert_eq!(names, [Some("select"), Some("wide"), Some("wide"), None, None]);
     }
 }

@@ -16,10 +16,22 @@ pub struct StatementSnapshot {
     pub epoch: String,
     /// How often the server has discarded statements for lack of room; `None` where it does not report it.
     pub evictions: Option<u64>,
+    /// The counts of all statements that the server does not count separately for lack of room; `None` where it
+    /// discards statements instead.
+    pub overflow: Option<StatementOverflow>,
     /// Each statement by an identifier that is unique in the snapshot.
     pub statements: HashMap<String, CumulativeStatement>,
     /// What the counts do not include.
     pub notes: Vec<String>,
+}
+
+/// Statements that are counted together, because the server's list is full.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatementOverflow {
+    /// Their identifier in the snapshot, which has it once there is such a statement.
+    pub key: String,
+    /// Why they are together, and what to do about it.
+    pub hint: String,
 }
 
 /// One statement in a snapshot.

@@ -6,7 +6,8 @@ const VALUE: &str = "?";
 
 /// The form of `text` by which recorded statements and a workload's statements are compared.
 ///
-/// A list of values has the form of one value, because servers shorten such lists.
+/// A list of values has the form of one value, because servers shorten such lists. `EXECUTE SELECT …` has the form
+/// of the statement, because a server may record executions of a prepared statement so.
 pub fn statement_key(text: &str) -> String {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = text;
@@ -16,8 +17,16 @@ pub fn statement_key(text: &str) -> String {
     while tokens.last().is_some_and(|token| token == ";") {
         tokens.pop();
     }
+    let executes = tokens.first().is_some_and(|first| first == "execute");
+    if executes && tokens.get(1).is_some_and(|second| PREPARED.contains(&second.as_str())) {
+        tokens.remove(0);
+    }
     tokens.join(" ")
 }
+
+/// The first words of statements that a recorded EXECUTE shows.
+const PREPARED: [&str; 11] =
+    ["(", "call", "delete", "do", "insert", "replace", "select", "table", "update", "values", "with"];
 
 /// Adds a token, unless it continues a list of values: `? , ?` and `( ? ) , ( ? )`.
 fn push(tokens: &mut Vec<String>, token: String) {
@@ -127,6 +136,8 @@ mod tests {
             statement_key("INSERT INTO t VALUES (1, 'it''s', 2.5), (?, ?, ?);"),
             statement_key("INSERT INTO `t` VALUES (...) /* , ... */")
         );
+        assert_eq!(statement_key("EXECUTE SELECT `a` FROM `t`"), statement_key("SELECT a FROM t"));
+        assert_eq!(statement_key("EXECUTE `s`"), "execute s");
         assert_ne!(statement_key("SELECT a FROM t"), statement_key("SELECT b FROM t"));
         assert_eq!(statement_key("SELECT 'open"), "select ?");
         assert_eq!(statement_key("SELECT é::text, 'ü"), "select é :: text , ?");

@@ -11,14 +11,68 @@ use dyno_engine::{Refusal as _, TargetError, TextRow};
 use super::layout::literal;
 use super::wire::{MySqlConnection, MySqlError};
 
-/// The settings for digests: whether `performance_schema` and their consumer are on, the maximum number of
-/// digests, and the maximum length of a text.
-const KEPT: &str = "SELECT @@performance_schema,
-       (SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'),
-       @@performance_schema_digests_size, LEAST(@@max_digest_length, @@performance_schema_max_digest_length), DATABASE()";
+/// The settings for digests: whether `performance_schema` is on, the maximum number of digests, and the maximum
+/// length of a text.
+const KEPT: &str = "SELECT @@performance_schema AS dyno_monitoring, @@performance_schema_digests_size,
+       LEAST(@@max_digest_length, @@performance_schema_max_digest_length), DATABASE()";
+
+/// Consumers of `performance_schema` that are off and without which the server counts no digests.
+const CONSUMERS_OFF: &str = "SELECT NAME AS dyno_monitoring FROM performance_schema.setup_consumers
+       WHERE ENABLED <> 'YES' AND NAME IN ('global_instrumentation', 'statements_digest')";
 
 /// Picoseconds per second, the unit of the server's timers.
-const PICO: f64 = 1e12;
+pub(super) const PICO: f64 = 1e12;
+
+/// How the server keeps digests.
+pub(super) struct MySqlDigestSettings {
+    /// The most bytes of a text's tokens.
+    pub(super) length_max: usize,
+    /// The connection's database; empty without one.
+    pub(super) database: String,
+}
+
+/// Reads how the server keeps digests.
+///
+/// # Errors
+/// It keeps none, or this user may not read them, with a hint; else the connection is lost.
+pub(super) fn digest_settings(connection: &mut MySqlConnection) -> Result<MySqlDigestSettings, TargetError> {
+    let settings = connection.simple(KEPT).map_err(may_not_read)?;
+    let setting = |index: usize| settings.first().map_or("", |row| row.text(index));
+    let off = |message: &str, hint: &str| Err(TargetError::unsupported(message).hint(hint));
+    if setting(0) != "1" {
+        return off(
+            "performance_schema is off, and it is the only source of statement statistics",
+            "set performance_schema = ON in the server's option file and restart it, then let the application work for a while",
+        );
+    }
+    let consumers = connection.simple(CONSUMERS_OFF).map_err(may_not_read)?;
+    if let Some(consumer) = consumers.first().map(|row| row.text(0)) {
+        return off(
+            &format!("the consumer {consumer} of performance_schema is off"),
+            &format!(
+                "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = '{consumer}'; then let the application work for a while"
+            ),
+        );
+    }
+    if setting(1) == "0" || setting(2) == "0" {
+        return off(
+            "performance_schema_digests_size, max_digest_length or performance_schema_max_digest_length is \
+            0: the server stores no statements",
+            "remove these settings from the server's option file and restart it",
+        );
+    }
+    Ok(MySqlDigestSettings { length_max: setting(2).parse().unwrap_or(0), database: setting(3).to_owned() })
+}
+
+/// Adds to an error of the server how to make the digests readable.
+pub(super) fn may_not_read(error: TargetError) -> TargetError {
+    match MySqlError::of(&error).map(MySqlError::code).as_deref() {
+        Some("1142" | "1044" | "1227") => error
+            .during("performance_schema.events_statements_summary_by_digest")
+            .hint("GRANT SELECT ON performance_schema.* TO the user of --target"),
+        _ => error,
+    }
+}
 
 /// Reads the recorded statements that `asked` selects.
 pub(super) fn seen(
@@ -30,41 +84,14 @@ pub(super) fn seen(
         return Err(TargetError::unsupported(message)
             .hint("leave --user out; --schema NAME selects the statements of one database"));
     }
-    let may_not_read = |error: TargetError| match MySqlError::of(&error).map(MySqlError::code).as_deref() {
-        Some("1142" | "1044" | "1227") => error
-            .during("performance_schema.events_statements_summary_by_digest")
-            .hint("GRANT SELECT ON performance_schema.* TO the user of --target"),
-        _ => error,
-    };
-    let settings = connection.simple(KEPT).map_err(may_not_read)?;
-    let setting = |index: usize| settings.first().map_or("", |row| row.text(index));
-    let off = |message: &str, hint: &str| Err(TargetError::unsupported(message).hint(hint));
-    if setting(0) != "1" {
-        return off(
-            "performance_schema is off, and it is the only source of statement statistics",
-            "set performance_schema = ON in the server's option file and restart it, then let the application work for a while",
-        );
-    }
-    if setting(1) != "YES" {
-        return off(
-            "the consumer statements_digest of performance_schema is off",
-            "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'statements_digest'; then let the application work for a while",
-        );
-    }
-    if setting(2) == "0" || setting(3) == "0" {
-        return off(
-            "performance_schema_digests_size, max_digest_length or performance_schema_max_digest_length is \
-            0: the server stores no statements",
-            "remove these settings from the server's option file and restart it",
-        );
-    }
-    let length_max = setting(3).parse().unwrap_or(0);
-    let schema = match (&request.schema, setting(4)) {
-        (Some(schema), _) => schema.clone(),
-        (None, "") => {
-            return off("no database is named", "name one in the URL of --target, or with --schema NAME");
+    let MySqlDigestSettings { length_max, database } = digest_settings(connection)?;
+    let schema = match &request.schema {
+        Some(schema) => schema.clone(),
+        None if database.is_empty() => {
+            return Err(TargetError::unsupported("no database is named")
+                .hint("name one in the URL of --target, or with --schema NAME"));
         }
-        (None, default_database) => default_database.to_owned(),
+        None => database,
     };
     let order = match request.order {
         StatementOrder::Time => "SUM_TIMER_WAIT",
@@ -203,7 +230,7 @@ const LAST_MAX: usize = NAME_BYTES + 64;
 
 /// Whether a statement's text may be truncated. MySQL appends `...`; MariaDB appends nothing. On MariaDB a
 /// text counts as truncated if a token of the longest name would not have fitted.
-fn is_cut(text: &str, length_max: usize) -> bool {
+pub(super) fn is_cut(text: &str, length_max: usize) -> bool {
     // A list of values also ends with dots: `LIMIT ?, ...`.
     let dots = text.trim_end().ends_with("...") && !text.trim_end().ends_with("?, ...");
     dots || kept_bytes(text) + LAST_MAX.min(length_max / 4) > length_max

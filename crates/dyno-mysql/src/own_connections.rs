@@ -16,7 +16,8 @@ use super::wire::{MySqlConnection, MySqlFieldReader, MySqlWireError, TextRow, re
 /// Asks for a connection's own share.
 pub(super) const SESSION_STATUS_SQL: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Rows_read', 'Handler_commit',
     'Handler_prepare', 'Handler_write', 'Handler_update', 'Handler_delete', 'Handler_read_first', 'Handler_read_key',
-    'Handler_read_last', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Select_range')";
+    'Handler_read_last', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Select_range')
+    AND (SELECT 1 AS dyno_monitoring)";
 
 /// A connection's own share of the server's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -246,6 +247,8 @@ pub(crate) struct MySqlSessionRegistry {
     has_remote_sessions: bool,
     /// Connections of Dyno's that are no sessions: they look, and do not work.
     observer_ids: BTreeSet<u32>,
+    /// How often the sampler has asked for the process list.
+    process_lists: u64,
     /// What statements cost, by their texts.
     costs: BTreeMap<String, MySqlStatementCosts>,
 }
@@ -267,6 +270,16 @@ impl MySqlSessionRegistry {
     /// An observer or sampler has connected.
     pub(crate) fn add_observer(&mut self, id: u32) {
         self.observer_ids.insert(id);
+    }
+
+    /// The sampler is about to ask for the process list.
+    pub(crate) fn add_process_list(&mut self) {
+        self.process_lists += 1;
+    }
+
+    /// How often the sampler has asked for the process list.
+    pub(crate) fn process_lists(&self) -> u64 {
+        self.process_lists
     }
 
     /// A connection is a session's, from its first statement on: it may be seen at work before its books are open, and after.

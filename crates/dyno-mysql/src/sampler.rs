@@ -14,7 +14,7 @@ use dyno_engine::{ConnectionPurpose, OtherSession, Refusal as _, Sampler, Target
 /// All connections with their current wait, if it has not ended. Columns: id, user, database, command, stage,
 /// event.
 const BY_WAIT: &str =
-    "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_DB, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
+    "SELECT t.PROCESSLIST_ID AS dyno_monitoring, t.PROCESSLIST_USER, t.PROCESSLIST_DB, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
          IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL)
      FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w USING (THREAD_ID)
      WHERE t.PROCESSLIST_ID IS NOT NULL";
@@ -106,6 +106,7 @@ impl Sampler for MySqlSampler {
         others: &mut Vec<OtherSession>,
     ) -> Result<(), TargetError> {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
+        self.sessions.lock().add_process_list();
         let rows = self.connection.simple(sql)?;
         let registry = self.sessions.lock();
         let elsewhere = registry.has_remote_sessions();

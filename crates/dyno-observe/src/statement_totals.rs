@@ -159,6 +159,13 @@ impl StatementTotals {
                 self.resets
             ));
         }
+        let overflow = self.last.overflow.as_ref();
+        if let Some((overflow, total)) = overflow.and_then(|one| Some((one, self.totals.get(&one.key)?))) {
+            notes.push(format!(
+                "the server counted {} executions without their statements: {}",
+                total.counts.calls, overflow.hint
+            ));
+        }
         if self.evictions > 0 {
             notes.push(format!(
                 "the server discarded rare statements {} times in this time, so their figures may be too low",
@@ -231,6 +238,7 @@ mod tests {
             source: "statistics".into(),
             epoch: epoch.into(),
             evictions: Some(evictions),
+            overflow: None,
             statements: statements.iter().map(statement).collect(),
             notes: Vec::new(),
         }

@@ -116,6 +116,9 @@ pub struct StatementCounts {
     /// Bytes of redo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_bytes: Option<u64>,
+    /// Errors that executions returned; servers that count them also count the failed executions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
 }
 
 impl CountedStatements {
@@ -187,6 +190,7 @@ impl StatementCounts {
             temp_tables_on_disk: count(self.temp_tables_on_disk, other.temp_tables_on_disk),
             rows_sorted: count(self.rows_sorted, other.rows_sorted),
             redo_bytes: count(self.redo_bytes, other.redo_bytes),
+            errors: count(self.errors, other.errors),
         }
     }
 }

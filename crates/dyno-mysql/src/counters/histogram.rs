@@ -8,7 +8,7 @@ use dyno_engine::{Refusal as _, TargetError};
 
 /// The non-empty buckets: upper limit in picoseconds, and number of statements.
 const SQL: &str =
-    "SELECT BUCKET_TIMER_HIGH, COUNT_BUCKET FROM performance_schema.events_statements_histogram_global
+    "SELECT BUCKET_TIMER_HIGH AS dyno_monitoring, COUNT_BUCKET FROM performance_schema.events_statements_histogram_global
      WHERE COUNT_BUCKET > 0";
 
 const PS_PER_NS: u64 = 1_000;

@@ -9,7 +9,10 @@ mod company;
 mod histogram;
 mod observer;
 mod portable;
+mod prepared_statements;
 mod shape;
 mod sources;
+mod statement_columns;
+mod statements;
 
 pub(super) use observer::MySqlObserver;

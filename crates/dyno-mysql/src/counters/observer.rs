@@ -17,9 +17,10 @@ use super::sources::{
     ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
     variables_set,
 };
-use dyno_engine::observer::unread_statements;
+use super::statements::MySqlStatementReader;
 use dyno_engine::{
-    ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError,
+    ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot,
+    TargetError, TargetErrorKind,
 };
 
 /// Reads the counters of one server.
@@ -39,6 +40,8 @@ pub(crate) struct MySqlObserver {
     has_read_dictionary: bool,
     /// The query for the time of the last change of a variable.
     variables_set: Option<String>,
+    /// Reads the counts of statements; else why it cannot, and what to do about it.
+    statements: Result<MySqlStatementReader, (String, String)>,
     /// Transactions of this connection; reading the dictionary's tables counts too.
     commits: u64,
 }
@@ -67,6 +70,11 @@ impl MySqlObserver {
         }
         let watched = shape::MySqlWatchedObjects::find(&mut connection, spec, names)?;
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
+        let statements = match MySqlStatementReader::open(&mut connection, sessions.clone()) {
+            Ok(reader) => Ok(reader),
+            Err(error) if error.kind == TargetErrorKind::Unreachable => return Err(error),
+            Err(error) => Err((error.message, error.hint)),
+        };
         sessions.lock().add_observer(connection.id());
         Ok(Self {
             connection,
@@ -77,6 +85,7 @@ impl MySqlObserver {
             shape_seen: None,
             has_read_dictionary: false,
             variables_set,
+            statements,
             commits: 0,
         })
     }
@@ -156,6 +165,18 @@ impl MySqlObserver {
     }
 }
 
+impl MySqlObserver {
+    fn read_statements<T>(
+        &mut self,
+        read: impl FnOnce(&mut MySqlStatementReader, &mut MySqlConnection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        match &mut self.statements {
+            Ok(reader) => read(reader, &mut self.connection),
+            Err((message, hint)) => Err(TargetError::unsupported(message.as_str()).hint(hint.as_str())),
+        }
+    }
+}
+
 /// The query for the time when a variable was last changed; `None` if the server does not record it.
 fn variables_set_sql(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     if connection.is_mariadb() {
@@ -229,11 +250,11 @@ impl Observer for MySqlObserver {
     }
 
     fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
-        Err(unread_statements(super::super::SPEC.product))
+        self.read_statements(MySqlStatementReader::read)
     }
 
-    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
-        self.statements().map(|_| Vec::new())
+    fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.read_statements(|reader, connection| reader.describe(connection, keys))
     }
 }
 

@@ -77,7 +77,7 @@ impl MySqlWatchedObjects {
             )
         });
         Some(format!(
-            "SELECT CONCAT('table ', TABLE_NAME),
+            "SELECT CONCAT('table ', TABLE_NAME) AS dyno_monitoring,
              CONCAT_WS(' ', IF(VERSION() LIKE '%MariaDB%', NULL, CREATE_TIME), ENGINE, ROW_FORMAT, CREATE_OPTIONS)
          FROM information_schema.TABLES WHERE {}
          UNION ALL

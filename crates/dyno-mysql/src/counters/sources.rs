@@ -14,11 +14,11 @@ pub(super) struct MySqlCounterSource {
 
 /// Status variables of the whole server.
 pub(super) const STATUS: MySqlCounterSource =
-    MySqlCounterSource { name: "status", sql: "SHOW GLOBAL STATUS" };
+    MySqlCounterSource { name: "status", sql: "SHOW GLOBAL STATUS WHERE (SELECT 1 AS dyno_monitoring)" };
 
 /// Every setting: it determines what counters mean, and must not change during a run.
 pub(super) const SETTINGS: MySqlCounterSource =
-    MySqlCounterSource { name: "setting", sql: "SHOW GLOBAL VARIABLES" };
+    MySqlCounterSource { name: "setting", sql: "SHOW GLOBAL VARIABLES WHERE (SELECT 1 AS dyno_monitoring)" };
 
 /// Prefixes of settings that change on their own or belong to one connection.
 pub(super) const RESTLESS: [&str; 8] =
@@ -38,7 +38,7 @@ pub(super) const STATES: [&str; 5] = [
 pub(super) const REDO_ENABLED: &str = "Innodb_redo_log_enabled";
 
 /// Variables that each session has its own value of.
-pub(super) const SESSION_VARIABLES: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_by_thread
+pub(super) const SESSION_VARIABLES: &str = "SELECT VARIABLE_NAME AS dyno_monitoring FROM performance_schema.variables_by_thread
      WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID())";
 
 /// The query for the time when a variable was last set, without `session_variables`. For those the server
@@ -48,7 +48,7 @@ pub(super) fn variables_set(session_variables: &[String]) -> String {
         session_variables.iter().map(|name| literal(name)).chain([literal("")]).collect();
     let names = names.join(", ");
     format!(
-        "SELECT MAX(SET_TIME) FROM performance_schema.variables_info WHERE VARIABLE_NAME NOT IN ({names})"
+        "SELECT MAX(SET_TIME) AS dyno_monitoring FROM performance_schema.variables_info WHERE VARIABLE_NAME NOT IN ({names})"
     )
 }
 
@@ -56,7 +56,7 @@ pub(super) fn variables_set(session_variables: &[String]) -> String {
 /// server's own.
 pub(super) const TABLES: MySqlCounterSource = MySqlCounterSource {
     name: "tables",
-    sql: "SELECT CONCAT(IF(OBJECT_SCHEMA = DATABASE() AND OBJECT_NAME LIKE 'dyno\\_%', 'own.', 'others.'), part),
+    sql: "SELECT CONCAT(IF(OBJECT_SCHEMA = DATABASE() AND OBJECT_NAME LIKE 'dyno\\_%', 'own.', 'others.'), part) AS dyno_monitoring,
               SUM(IF(part = 'rows_read', COUNT_FETCH, COUNT_INSERT + COUNT_UPDATE + COUNT_DELETE))
           FROM performance_schema.table_io_waits_summary_by_table,
               (SELECT 'rows_read' AS part UNION ALL SELECT 'rows_written') parts
@@ -69,7 +69,7 @@ pub(super) const TABLES: MySqlCounterSource = MySqlCounterSource {
 /// File I/O by type of file: counts, bytes and picoseconds.
 pub(super) const FILES: MySqlCounterSource = MySqlCounterSource {
     name: "file",
-    sql: "SELECT CONCAT(SUBSTRING_INDEX(EVENT_NAME, '/', -1), '.', part), CASE part
+    sql: "SELECT CONCAT(SUBSTRING_INDEX(EVENT_NAME, '/', -1), '.', part) AS dyno_monitoring, CASE part
               WHEN 'count_read' THEN COUNT_READ WHEN 'count_write' THEN COUNT_WRITE WHEN 'count_misc' THEN COUNT_MISC
               WHEN 'bytes_read' THEN SUM_NUMBER_OF_BYTES_READ WHEN 'bytes_write' THEN SUM_NUMBER_OF_BYTES_WRITE
               WHEN 'ps_read' THEN SUM_TIMER_READ WHEN 'ps_write' THEN SUM_TIMER_WRITE ELSE SUM_TIMER_MISC END
@@ -83,7 +83,7 @@ pub(super) const FILES: MySqlCounterSource = MySqlCounterSource {
 /// Statements of all classes: count and time.
 pub(super) const STATEMENTS: MySqlCounterSource = MySqlCounterSource {
     name: "statements",
-    sql: "SELECT 'count', SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
+    sql: "SELECT 'count' AS dyno_monitoring, SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
           UNION ALL SELECT 'ps', SUM(SUM_TIMER_WAIT)
           FROM performance_schema.events_statements_summary_global_by_event_name",
 };
@@ -91,7 +91,8 @@ pub(super) const STATEMENTS: MySqlCounterSource = MySqlCounterSource {
 /// Waits of sessions on locks and latches, by class: counts and picoseconds.
 pub(super) const WAITS: MySqlCounterSource = MySqlCounterSource {
     name: "wait",
-    sql: "SELECT CONCAT(REPLACE(SUBSTRING(EVENT_NAME, 6), '/', '.'), '.ps'), SUM_TIMER_WAIT
+    sql:
+        "SELECT CONCAT(REPLACE(SUBSTRING(EVENT_NAME, 6), '/', '.'), '.ps') AS dyno_monitoring, SUM_TIMER_WAIT
           FROM performance_schema.events_waits_summary_global_by_event_name
           WHERE COUNT_STAR > 0 AND EVENT_NAME NOT LIKE 'wait/io/file/%' AND EVENT_NAME <> 'idle'",
 };

@@ -9,7 +9,7 @@ use dyno_engine::{Refusal as _, ServerLife, TargetError};
 /// When the server was started. Both values come from the statement's start time, so their difference always
 /// gives the same second.
 const STARTED: &str =
-    "SELECT CONCAT('second ', UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS UNSIGNED), ' since 1970')
+    "SELECT CONCAT('second ', UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS UNSIGNED), ' since 1970') AS dyno_monitoring
      FROM {schema}.global_status WHERE VARIABLE_NAME = 'Uptime'";
 
 /// The entries in MySQL's error log for a start after a crash (8.0.22 and later).

@@ -117,6 +117,17 @@ impl MySqlConnection {
         Ok(rows)
     }
 
+    /// Reads the answer to an execution without rows.
+    ///
+    /// # Errors
+    /// The server returned an error, or rows; or the connection was lost.
+    pub(crate) fn read_answer(&mut self) -> Result<(), MySqlWireError> {
+        match self.next_body()?.split_first() {
+            Some((&OK, rest)) => MySqlOkPacket::read(rest).map(drop),
+            _ => Err(MySqlWireError::protocol("rows where none were expected")),
+        }
+    }
+
     /// Reads one result; returns whether another follows.
     pub(super) fn read_result(&mut self, rows: &mut Vec<TextRow>) -> Result<bool, MySqlWireError> {
         let marked = self.has_metadata_flag;

@@ -161,6 +161,7 @@ fn snapshot(rows: &[TextRow]) -> Result<StatementSnapshot, TargetError> {
         source: "pg_stat_statements".to_owned(),
         epoch: state(2).unwrap_or_default().to_owned(),
         evictions: state(1).and_then(|evictions| evictions.parse().ok()),
+        overflow: None,
         statements: HashMap::with_capacity(rows.len()),
         notes: Vec::new(),
     };

@@ -115,7 +115,7 @@ fn number(value: Option<u64>) -> Option<f64> {
     value.map(|value| value as f64)
 }
 
-const COLUMNS: [CountColumn; 11] = [
+const COLUMNS: [CountColumn; 12] = [
     column("rows", "returned or changed, for each call", 1, |one| number(one.rows)),
     column("examined", "rows read to find them, for each call", 5, |one| number(one.rows_examined)),
     column("gets", "logical reads, in blocks for each call", 2, |one| number(one.logical_reads)),
@@ -129,6 +129,7 @@ const COLUMNS: [CountColumn; 11] = [
     column("disk tables", "temporary tables on disk for each call", 0, |one| number(one.temp_tables_on_disk)),
     column("sorted", "rows for each call", 0, |one| number(one.rows_sorted)),
     column("CPU ms", "processor time of one call", 0, |one| one.cpu_s.map(|time_s| time_s * 1e3)),
+    column("errors", "returned for each call", 0, |one| number(one.errors)),
     column("lock ms", "wait for locks of one call", 0, |one| one.lock_s.map(|time_s| time_s * 1e3)),
 ];
 
