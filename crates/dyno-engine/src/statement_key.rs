@@ -24,12 +24,48 @@ pub fn statement_key(text: &str) -> String {
     tokens.join(" ")
 }
 
+/// Words that a server may record in place of others, and the others.
+const SYNONYMS: [(&str, &str); 22] = [
+    ("character", "char"),
+    ("current_date", "curdate"),
+    ("current_time", "curtime"),
+    ("current_timestamp", "now"),
+    ("dec", "decimal"),
+    ("distinctrow", "distinct"),
+    ("integer", "int"),
+    ("localtime", "now"),
+    ("localtimestamp", "now"),
+    ("mid", "substring"),
+    ("rlike", "regexp"),
+    ("schema", "database"),
+    ("some", "any"),
+    ("sql_tsi_day", "day"),
+    ("sql_tsi_hour", "hour"),
+    ("sql_tsi_minute", "minute"),
+    ("sql_tsi_month", "month"),
+    ("sql_tsi_quarter", "quarter"),
+    ("sql_tsi_second", "second"),
+    ("sql_tsi_week", "week"),
+    ("sql_tsi_year", "year"),
+    ("substr", "substring"),
+];
+
+/// The form that a word shares with its synonyms. A NULL is a value, except in a condition.
+fn word_form(word: String, before: Option<&str>) -> String {
+    if word == "null" && !matches!(before, Some("is" | "not")) {
+        return VALUE.to_owned();
+    }
+    let same = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
+    same.map_or(word, |(_, form)| (*form).to_owned())
+}
+
 /// The first words of statements that a recorded EXECUTE shows.
 const PREPARED: [&str; 11] =
     ["(", "call", "delete", "do", "insert", "replace", "select", "table", "update", "values", "with"];
 
 /// Adds a token, unless it continues a list of values: `? , ?` and `( ? ) , ( ? )`.
 fn push(tokens: &mut Vec<String>, token: String) {
+    let token = word_form(token, tokens.last().map(String::as_str));
     tokens.push(token);
     let tail = |tokens: &[String], list: &[&str]| {
         tokens.len() >= list.len() && tokens[tokens.len() - list.len()..].iter().eq(list)
@@ -60,6 +96,10 @@ fn next_token<'a>(rest: &mut &'a str) -> Option<String> {
         if text.starts_with("...") {
             take(rest, 3);
             return Some(VALUE.to_owned());
+        }
+        if text.starts_with("<>") || text.starts_with("!=") {
+            take(rest, 2);
+            return Some("!=".to_owned());
         }
         return Some(match first {
             '\'' => {
@@ -139,6 +179,14 @@ mod tests {
         assert_eq!(statement_key("EXECUTE SELECT `a` FROM `t`"), statement_key("SELECT a FROM t"));
         assert_eq!(statement_key("EXECUTE `s`"), "execute s");
         assert_ne!(statement_key("SELECT a FROM t"), statement_key("SELECT b FROM t"));
+        assert_eq!(
+            statement_key(
+                "INSERT INTO `t` ( `a` , SQL_TSI_DAY ) SELECT ? , `b` FROM SCHEMA ( ) WHERE `c` != ? AND `d` IS NOT NULL"
+            ),
+            statement_key(
+                "INSERT INTO t (a, day) SELECT NULL, b FROM database() WHERE c <> 1 AND d IS NOT NULL"
+            )
+        );
         assert_eq!(statement_key("SELECT 'open"), "select ?");
         assert_eq!(statement_key("SELECT é::text, 'ü"), "select é :: text , ?");
         assert_eq!(statement_key(" ; "), "");

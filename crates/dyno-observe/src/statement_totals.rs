@@ -298,6 +298,28 @@ mod tests {
     }
 
     #[test]
+    fn statements_beyond_a_full_list_are_counted_with_a_note() {
+        let overflow = dyno_engine::statement_counts::StatementOverflow {
+            key: "all".into(),
+            hint: "make it larger".into(),
+        };
+        let full = |statements| StatementSnapshot {
+            overflow: Some(overflow.clone()),
+            ..snapshot("e", 0, statements)
+        };
+        let mut totals = StatementTotals::begin(full(&[("a", "", 1, 1.0)]), 0);
+        totals.add(full(&[("a", "", 2, 1.5)]), 1_000_000_000);
+        assert!(counted(&totals, &[]).notes.is_empty());
+        totals.add(full(&[("a", "", 2, 1.5), ("all", "", 7, 4.0)]), 2_000_000_000);
+        let result = counted(&totals, &[]);
+        assert_eq!((listed(&result)[0], result.total().calls), (("all", 7, false), 8));
+        assert_eq!(
+            result.notes,
+            ["the server counted 7 executions without their statements: make it larger"]
+        );
+    }
+
+    #[test]
     fn strings_in_texts_are_removed() {
         assert_eq!(without_strings("SELECT $1"), "SELECT $1");
         assert_eq!(without_strings("ALTER ROLE a PASSWORD 'x' VALID"), "ALTER ROLE a PASSWORD '…' VALID");

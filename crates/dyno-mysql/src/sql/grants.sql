@@ -14,8 +14,8 @@
 -- 4. Exact page counts after a load; without it they are estimates.
 {page_counts}
 
--- 5. Adds read and write requests and times, DB time, wait events and, on MySQL with a binlog, all redo figures. Without it these
--- figures are absent, and `dyno check` reports it.
+-- 5. Adds read and write requests and times, DB time, wait events, top statements and, on MySQL with a binlog, all redo figures.
+-- Without it these figures are absent, and `dyno check` reports it.
 {performance_schema}
 
 -- 6. Only for a user who runs tests on data loaded by another user (replaces 2):

@@ -107,7 +107,11 @@ fn every_counter_has_a_value_or_a_reason() {
     on_each_server_with(&[("performance_schema", "OFF"), ("skip_log_bin", "1")], |server| {
         let spec = spec(1, 50, 0);
         let target = load_target(server, &spec);
-        let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
+        let mut observer = target.observer(&spec).unwrap();
+        let unread = observer.statements().unwrap_err();
+        assert!(unread.message.contains("performance_schema is off"), "{unread}");
+        assert!(unread.hint.contains("performance_schema = ON"), "{}", unread.hint);
+        let snapshot = observer.snapshot().unwrap();
         for counter in Counter::ALL {
             if let CounterReading::Absent(reason) = &snapshot.portable[&counter] {
                 assert!(!reason.is_empty());

@@ -150,12 +150,12 @@ fn words(one: &StatementUse) -> [GridCell; 4] {
     ]
 }
 
-/// Whether a statement controls transactions, which sessions of all programs do with the same words.
-fn is_transaction_control(text: &str) -> bool {
+/// Whether a statement controls transactions or the session, which sessions of all programs do with the same words.
+fn is_session_control(text: &str) -> bool {
     let first = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"]
-        .iter()
-        .any(|word| first.eq_ignore_ascii_case(word))
+    let transactions = ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"];
+    let sessions = ["set", "prepare", "deallocate"];
+    transactions.iter().chain(&sessions).any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// The largest statement in one sentence; `None` if nothing was counted.
@@ -194,8 +194,9 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     if total.calls == 0 {
         notes.push("no statement ended in this time".to_owned());
     }
+    // Nobody knows whose a statement without a text is.
     let is_other = |one: &&StatementUse| {
-        one.operation.is_none() && !one.text.as_deref().is_some_and(is_transaction_control)
+        one.operation.is_none() && one.text.as_deref().is_some_and(|text| !is_session_control(text))
     };
     let others_s: f64 = counted.statements.iter().filter(is_other).map(|one| one.counts.time_s).sum();
     let others_pct = 100.0 * others_s / total.time_s.max(f64::MIN_POSITIVE);

@@ -333,15 +333,32 @@ fn mysql_statement_history_becomes_a_runnable_workload() {
         if record["targets"][0]["product"] == "MariaDB" {
             assert!(calls == 8, "{again:#}");
             assert!(notes.contains("MariaDB keeps no digests"), "{again:#}");
+            let counted = &record["statements"];
+            assert_eq!(counted["statements"][0]["id"], "statement/com/Execute", "{counted:#}");
+            assert!(counted["notes"].to_string().contains("events_statements_current"), "{counted:#}");
         } else {
             let window = record["ops"][name]["count"].count();
             assert!(calls >= 8 + window, "{window} {again:#}");
             assert!(!notes.contains("no digests"), "{window} {again:#}");
+            assert_counts_own_executions(&record, name, window);
         }
         for entry in again["statements"].items() {
             let sql = entry["sql"].text();
             assert!(sql.contains("accounts") || sql.contains("postings"), "Dyno's own: {sql}");
         }
+    }
+}
+
+/// The digests of a run have the executions of its window under the name of the operation, and nothing of Dyno's own.
+fn assert_counts_own_executions(record: &Value, name: &str, window: u64) {
+    let counted = &record["statements"];
+    let statements = counted["statements"].items();
+    let update = statements.iter().find(|one| one["operation"] == name);
+    let calls = update.unwrap_or_else(|| panic!("{counted:#}"))["counts"]["calls"].count();
+    assert!(calls >= window, "{calls} of {window}: {counted:#}");
+    assert!(counted["monitoring"]["counts"]["calls"].count() > 0, "{counted:#}");
+    for words in ["dyno_", "SHOW ", "FROM `accounts`"] {
+        assert!(!counted["statements"].to_string().contains(words), "{words}: {counted:#}");
     }
 }
 
