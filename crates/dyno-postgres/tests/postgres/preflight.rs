@@ -19,55 +19,34 @@ fn plan(url: &str) -> Plan {
         version: PLAN_VERSION,
         target: dyno_plan::TargetSettings {
             url: url.parse().unwrap(),
-            urls: Vec::new(),
-            count: None,
-            weights: Vec::new(),
-            data: Default::default(),
-            shared: false,
-            observe_url: None,
-            password_env: None,
-            password_file: None,
             connect_timeout: TimeSpan(Duration::from_secs(10)),
+            ..Default::default()
         },
         data: DataSettings {
             schemas: 1,
             scale: BlocksOrBytes::Blocks(BlockCount(200)),
-            scan_scale: BlocksOrBytes::Blocks(BlockCount(0)),
-            block_size: None,
-            compressible: 0,
             seed: 42,
             load_parallel: 1,
-            copy_schemas: false,
+            ..DataSettings::default()
         },
         workload: WorkloadSettings {
             update_pct: 20,
-            scan_pct: 0,
-            lookup_pct: 0,
             work_unit: 16,
             redo: Redo::Lite,
             drive: DriveMode::Client,
             commit: Commit::Wait,
-            rate: None,
             arrivals: Arrivals::Constant,
             seed: Some(1),
             ..WorkloadSettings::default()
         },
         run: RunSettings {
             sessions_per_schema: 4,
-            threads: None,
-            placement: Default::default(),
             warmup: TimeSpan(Duration::from_secs(1)),
             time: Some(TimeSpan(Duration::from_secs(10))),
-            ops_per_session: None,
             drain: TimeSpan(Duration::from_secs(5)),
-            drop_page_cache: false,
-            on_lost: Default::default(),
+            ..RunSettings::default()
         },
-        observe: ObserveSettings {
-            interval: TimeSpan(Duration::from_secs(1)),
-            waits: None,
-            ..ObserveSettings::default()
-        },
+        observe: ObserveSettings { interval: TimeSpan(Duration::from_secs(1)), ..ObserveSettings::default() },
         hooks: Default::default(),
         sweep: Default::default(),
     }
