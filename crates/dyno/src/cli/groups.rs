@@ -134,6 +134,20 @@ mod tests {
     }
 
     #[test]
+    fn every_command_has_examples_in_its_help() {
+        let command = Cli::command();
+        let has_examples = |sub: &&Command| {
+            sub.get_after_long_help().is_some_and(|help| help.to_string().contains("Examples:\n"))
+        };
+        let without: Vec<&str> = command
+            .get_subcommands()
+            .filter(|sub| !sub.is_hide_set() && !has_examples(sub))
+            .map(Command::get_name)
+            .collect();
+        assert!(without.is_empty(), "no examples: {without:?}");
+    }
+
+    #[test]
     fn groups_name_existing_options() {
         let command = Cli::command();
         let is_known = |option: &&str| command.get_arguments().any(|arg| arg.get_id().as_str() == *option);
