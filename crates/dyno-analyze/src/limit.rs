@@ -56,7 +56,8 @@ impl FromStr for Limit {
         let error = || LimitError { text: text.to_owned() };
         let (name, most) = text.split_once("<=").or_else(|| text.split_once('<')).ok_or_else(error)?;
         let (class, name) = name.trim().split_once('.').unwrap_or(("all", name.trim()));
-        let class_names = ["all", "select", "lookup", "scan", "update", "commit"];
+        let class_names =
+            ["all", "select", "lookup", "secondary", "scan", "update", "insert", "delete", "commit"];
         let figure = FIGURES.iter().find(|(known, _)| *known == name).map(|(_, figure)| *figure);
         let most: TimeSpan = most.trim().parse().map_err(|_| error())?;
         match figure {
@@ -142,6 +143,7 @@ mod tests {
             ("mean<500us", "mean <= 500us"),
             ("update.p999 <= 1s", "update.p999 <= 1s"),
             ("all.max<=10s", "max <= 10s"),
+            ("insert.p95 <= 5ms", "insert.p95 <= 5ms"),
         ] {
             let limit: Limit = text.parse().unwrap();
             assert_eq!(limit.to_string(), shown);
