@@ -186,8 +186,13 @@ impl ThreadCounts {
     /// Counts the hot-spot and schema choices of a block operation.
     #[inline]
     pub(crate) fn drawn(&mut self, place: CountPosition, task: DrawnOperation) {
-        let keyed =
-            matches!(task.op, BlockOp::Select { .. } | BlockOp::Lookup { .. } | BlockOp::Update { .. });
+        // Whether the operation draws a key that the hot spot can replace.
+        let keyed = match task.op {
+            BlockOp::Select { .. } | BlockOp::Lookup { .. } | BlockOp::Update { .. } => true,
+            BlockOp::Secondary { .. } | BlockOp::Scan | BlockOp::Insert { .. } | BlockOp::Delete { .. } => {
+                false
+            }
+        };
         let hot = &mut self.targets[place.target].hot;
         hot.spot += u64::from(task.hot);
         hot.keyed += u64::from(keyed);
