@@ -130,6 +130,7 @@ impl MySqlPreparedReader {
     ) -> Result<(), TargetError> {
         if let Some(each_sql) = &self.each_sql {
             let rows = connection.simple(each_sql).map_err(may_not_read)?;
+            snapshot.source = "the digests and prepared statements of performance_schema".to_owned();
             self.add_each(&rows);
             self.read_texts(connection, &rows)?;
         }

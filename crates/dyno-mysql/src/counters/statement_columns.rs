@@ -13,7 +13,7 @@ const KEY_COLUMNS: usize = 3;
 /// from the begin of the statement until it has locked its tables.
 const LOCK_WAITS_SINCE: u32 = 80_028;
 
-/// What the server counts.
+/// The columns that depend on version and consumers: a name, or NULL.
 pub(super) struct MySqlStatementColumns {
     cpu: &'static str,
     lock: &'static str,

@@ -247,8 +247,8 @@ mod tests {
         let first = resets.epoch("2026-01-01 10:00:00", 5, 100);
         assert_eq!(resets.epoch("2026-01-01 10:00:00", 6, 140), first);
         assert_ne!(resets.epoch("2026-01-01 10:00:00", 2, 150), first, "statements left");
-        let second = resets.epoch("2026-01-01 10:00:00", 2, 150);
-        assert_ne!(resets.epoch("2026-01-01 10:00:00", 2, 149), second, "calls fell");
+        let after_fall = resets.epoch("2026-01-01 10:00:00", 2, 150);
+        assert_ne!(resets.epoch("2026-01-01 10:00:00", 2, 149), after_fall, "calls fell");
         assert_ne!(resets.epoch("2026-01-01 10:00:01", 9, 900), resets.epoch("2026-01-01 10:00:02", 9, 900));
     }
 

@@ -85,8 +85,8 @@ fn statement_calls_equal_executions_of_both_protocols() {
         assert!(!format!("{moved:?}").contains("secret"), "{moved:#?}");
         let monitoring = |words: &str| {
             let text = |one: &StatementDescription| one.text.clone().unwrap_or_default();
-            let found = moved.iter().find(|(one, _)| text(one).starts_with(words));
-            found.unwrap_or_else(|| panic!("{words}: {moved:#?}")).0.is_monitoring
+            let marked = moved.iter().find(|(one, _)| text(one).starts_with(words));
+            marked.unwrap_or_else(|| panic!("{words}: {moved:#?}")).0.is_monitoring
         };
         for words in ["SHOW GLOBAL STATUS", "SHOW GLOBAL VARIABLES", "SHOW SESSION STATUS", "SELECT `DIGEST`"]
         {
