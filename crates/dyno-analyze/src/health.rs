@@ -39,6 +39,9 @@ pub struct ExpectationResult {
     pub measured: Result<String, String>,
     /// Whether it is met; false where the value is unknown.
     pub met: bool,
+    /// By how much the value misses the limit, %; absent where it is met or unknown.
+    #[serde(skip)]
+    pub missed_pct: Option<f64>,
 }
 
 /// The text is no valid expectation.
@@ -122,7 +125,14 @@ impl Expectation {
             true => *value >= self.limit,
             false => *value <= self.limit,
         });
-        ExpectationResult { expected: self.to_string(), measured: measured.map(|(_, words)| words), met }
+        let off_pct = |(value, _): &(f64, String)| 100.0 * (value / self.limit - 1.0).abs();
+        let missed_pct = measured.as_ref().ok().filter(|_| !met).map(off_pct).filter(|pct| pct.is_finite());
+        ExpectationResult {
+            expected: self.to_string(),
+            measured: measured.map(|(_, words)| words),
+            met,
+            missed_pct,
+        }
     }
 
     /// The figure, and its words.
@@ -204,6 +214,9 @@ fn rounded(value: f64) -> f64 {
     let unit = 10_f64.powi(value.abs().log10().floor() as i32 - 2);
     ((value / unit).round() * unit * 1e6).round() / 1e6
 }
+
+mod next;
+pub use next::{CheckedSuite, next_steps};
 
 #[cfg(test)]
 mod tests;

@@ -3,12 +3,15 @@
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::reference::{REFERENCES, reference};
 use dyno_analyze::scorecard::ScorecardPlatform;
-use dyno_analyze::{Conclusion, conclusion::ConclusionFigures};
+use dyno_analyze::{Conclusion, SuiteCommand, conclusion::ConclusionFigures};
 use dyno_plan::{Engines, TargetUrl};
 use dyno_record::{Repository, RunRecord, RunState, SweepId, SweepKind};
 use serde_json::Value;
 
 use crate::error::Error;
+
+/// Most suites that are searched for an earlier one.
+const EARLIER_MAX: usize = 100;
 
 /// Returns the platform of `selector`: `last`, suite names separated by commas, `variant:NAME`, `tag:NAME`,
 /// or a platform from a document. `NAME=SELECTOR` gives it another name.
@@ -31,6 +34,7 @@ pub fn platform(
             printed: true,
             plan_settings: Vec::new(),
             notes: std::iter::once(note).chain(licence_note(licence)).collect(),
+            again: SuiteCommand::default(),
         });
     }
     let ids = suites(repository, selector)?;
@@ -40,9 +44,11 @@ pub fn platform(
         printed: false,
         plan_settings: Vec::new(),
         notes: Vec::new(),
+        again: SuiteCommand::default(),
     };
     for id in &ids {
         let (_, suite) = concluded(repository, id)?;
+        measured_platform.again = suite_command(repository, id, &suite)?;
         measured_platform.suites.push(suite);
         let request = requested_settings(&repository.sweep_definition(id)?);
         if measured_platform.plan_settings.is_empty() {
@@ -80,6 +86,36 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
         }
         _ => Err(Error::usage(format!("{id} is not a suite"), "`dyno list --sweeps` shows suites")),
     }
+}
+
+/// Returns how the suite `id` is run again: its depth, and the variant and options of its runs.
+///
+/// # Errors
+/// The repository cannot be read.
+pub fn suite_command(repository: &Repository, id: &str, suite: &SuiteResult) -> Result<SuiteCommand, Error> {
+    let depth = suite.depth.clone();
+    let runs = repository.runs_of_sweep(id)?;
+    let Some(run) = runs.iter().find(|run| matches!(run.status, RunState::Valid | RunState::Invalid)) else {
+        return Ok(SuiteCommand { depth, ..SuiteCommand::default() });
+    };
+    Ok(SuiteCommand { depth, variant: run.variant.clone(), options: repository.load(&run.id)?.options })
+}
+
+/// Returns the suites with a result that are older than `id` and have its target, the latest first.
+///
+/// # Errors
+/// The repository cannot be read.
+pub fn earlier(repository: &Repository, id: &str) -> Result<Vec<(SweepId, SuiteResult)>, Error> {
+    let this = repository.sweep_summary(id)?;
+    let mut suites = Vec::new();
+    for known in repository.sweeps(Some(SweepKind::Suite), EARLIER_MAX)? {
+        let is_earlier = known.target == this.target && known.started_at < this.started_at;
+        // A result of another version may be unreadable here.
+        if is_earlier && let Ok((_, suite)) = concluded(repository, &known.id) {
+            suites.push((known.id, suite));
+        }
+    }
+    Ok(suites)
 }
 
 /// Product and version of the databases of a suite: `PostgreSQL 16.2`; absent if no run has a record.

@@ -46,6 +46,7 @@ pub use content::intervals::{
 };
 pub use content::live::{LiveFigures, live_line};
 pub use content::loaded::loaded_text;
+pub use content::next_text::next_text;
 pub use content::points::point_table;
 pub use content::price::{costs_grid, price_grid, price_plot};
 pub use content::profile::gains_text as profile_changes_text;

@@ -204,9 +204,9 @@ impl<'a> Terminal<'a> {
             return;
         }
         if record.kind == RecordKind::Watch {
-            self.cancel_on_error(
-                self.talk.json_line(&json!({ "stored": record.id, "status": record.status })),
-            );
+            self.cancel_on_error(self.talk.json_line(&json!({
+                "stored": record.id, "status": record.status, "next": dyno_analyze::after_watch(record),
+            })));
             self.show(&dyno_report::watch_text(record, &self.talk.style()));
         } else {
             self.cancel_on_error(self.talk.json(&Answered::of(record)));

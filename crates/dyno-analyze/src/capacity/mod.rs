@@ -13,9 +13,11 @@
 //! | `usage` | peak, 95th percentile and mean of the same figure in present use |
 //! | `growth` | whether peaks rise from day to day, and when they reach a limit |
 //! | `platform` | whether both sides are of the same platform |
+//! | `next` | what the rules of next steps ask |
 
 mod ceiling;
 mod growth;
+mod next;
 mod part;
 mod platform;
 #[cfg(test)]
@@ -27,6 +29,7 @@ use std::collections::BTreeMap;
 use dyno_record::RunRecord;
 use serde::Serialize;
 
+use crate::next::NextStep;
 use crate::number::{figure, percent, span_s};
 pub use ceiling::Ceiling;
 pub use growth::{DAYS_MIN, Growth, growth};
@@ -77,6 +80,9 @@ pub struct CapacityReport {
     pub rows: Vec<CapacityRow>,
     /// Components that cannot be compared, each with the reason.
     pub left_out: Vec<(String, String)>,
+    /// What to do next; at most three steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextStep>,
 }
 
 /// Compares the `measured` maxima with the present `use_of` the platform. `keys` are the key
@@ -104,7 +110,9 @@ pub fn capacity(
     rows.sort_by(|a: &CapacityRow, b| {
         b.is_sure().cmp(&a.is_sure()).then(b.fullness().total_cmp(&a.fullness()))
     });
+    let next = next::steps(&rows, &platforms.differ, measured, use_of);
     CapacityReport {
+        next,
         line: line(&rows),
         measured_on: platform::words(measured),
         used_on: platform::words(use_of),

@@ -14,7 +14,8 @@ use crate::compare::{
     BackgroundDifference, ComparedValues, ComparisonVerdict, MeasureComparison, background, background_words,
     better, compare_values, durability, is_run_scoped,
 };
-use crate::differences::{ConfigDifference, differ};
+use crate::differences::{Area, ConfigDifference, differ};
+use crate::next::{StudyEvidence, after_study};
 use crate::number::{fixed, span_s};
 use crate::points::{Better, Measure, figure, notes_of, phrase};
 
@@ -170,7 +171,9 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, measured: StudyMea
     }
     words.push(study.state.clone());
     words.extend(study.others.iter().chain(&study.caveats).cloned());
+    let next = after_study(&study.evidence(campaign_id, stopped.is_some(), &ranking));
     Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Study(Box::new(study)))
+        .followed_by(next)
 }
 
 fn judged(measured: StudyMeasurements<'_>) -> StudyResult {
@@ -322,6 +325,48 @@ impl StudyResult {
             worth_of(*a).cmp(&worth_of(*b)).then_with(|| gain(*b).total_cmp(&gain(*a)))
         });
         all
+    }
+
+    /// What the rules of next steps ask.
+    fn evidence(&self, study: &str, is_stopped: bool, ranking: &[usize]) -> StudyEvidence {
+        let those = |worth: Worth| {
+            let variants = ranking.iter().map(|at| &self.variants[*at]);
+            variants.filter(move |variant| variant.worth == Some(worth)).filter(|variant| !variant.again)
+        };
+        let best = those(Worth::WorthDoing).next();
+        let setting = best.and_then(|best| match &best.differed[..] {
+            [ConfigDifference { area: Area::Setting, name, a, b }] => match (&a[..], &b[..]) {
+                ([a], [b]) => Some((name.clone(), a.clone(), b.clone())),
+                _ => None,
+            },
+            _ => None,
+        });
+        let is_open = |at: &&usize| {
+            let variant = &self.variants[**at];
+            variant.worth == Some(Worth::NotMeasurable) && !variant.again
+        };
+        let width = |at: &usize| {
+            let intervals = self.rows.iter().filter_map(|row| row.cells.get(*at)?.as_ref()?.interval_pct);
+            let most = intervals.map(|(low, high)| low.abs().max(high.abs())).reduce(f64::max)?;
+            (most > self.margin_pct && most.is_finite()).then(|| (self.variants[*at].name.clone(), most))
+        };
+        let names = |worth: Worth| those(worth).map(|variant| variant.name.clone()).collect();
+        let failed = self
+            .variants
+            .iter()
+            .find_map(|variant| Some((variant.name.clone(), variant.failed.first()?.clone())));
+        StudyEvidence {
+            repeats: self.repeats,
+            is_stopped,
+            study: study.to_owned(),
+            best: best.map(|best| best.name.clone()),
+            best_setting: setting,
+            best_differences: best.map_or(0, |best| best.differed.len()),
+            wide: ranking.iter().filter(is_open).find_map(width),
+            confounded: names(Worth::Confounded),
+            failed,
+            trades: names(Worth::Trade),
+        }
     }
 
     fn line(&self, ranking: &[usize]) -> String {

@@ -1,6 +1,9 @@
 //! The list of all rules, for the reference.
 
-use super::{NextRule, campaign, comparison, curve, facts, limits, pairs, quality, suite};
+use super::{
+    NextRule, campaign, capacity, comparison, curve, facts, health, limits, pairs, platforms, quality, study,
+    suite, watch,
+};
 
 /// A rule as the reference lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +25,7 @@ fn described<F>(rules: &'static [NextRule<F>]) -> Vec<RuleDescription> {
 }
 
 /// All rules by family, in the order in which they apply.
-pub fn rules() -> [(&'static str, Vec<RuleDescription>); 9] {
+pub fn rules() -> [(&'static str, Vec<RuleDescription>); 15] {
     [
         ("The figures of a run", described(quality::RULES)),
         ("Counters and settings of the server", described(facts::RULES)),
@@ -33,5 +36,11 @@ pub fn rules() -> [(&'static str, Vec<RuleDescription>); 9] {
         ("Searches", described(campaign::SEARCH_RULES)),
         ("Soaks", described(campaign::SOAK_RULES)),
         ("Suites", described(suite::RULES)),
+        ("Health", described(health::RULES)),
+        ("Scorecards", described(platforms::SCORECARD_RULES)),
+        ("Prices", described(platforms::PRICE_RULES)),
+        ("Studies", described(study::RULES)),
+        ("Watches", described(watch::RULES)),
+        ("Capacity", described(capacity::RULES)),
     ]
 }

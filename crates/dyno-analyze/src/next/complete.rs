@@ -3,7 +3,7 @@
 use super::pairs::quoted;
 
 /// Commands that read a plan.
-const PLANNED: [&str; 6] = ["run", "sweep", "search", "soak", "ab", "suite"];
+const PLANNED: [&str; 7] = ["run", "sweep", "search", "soak", "ab", "suite", "watch"];
 
 /// `command` with the `options` that it needs and does not have: plan, target, settings and repository of the
 /// runs that it follows. They are words of a command line, as records keep them. A command that has them
@@ -49,7 +49,12 @@ fn sets(command: &str, key: &str) -> bool {
         let value = value.trim_start_matches('\'');
         option == "--set" && value.split('=').next() == Some(key)
     };
-    words().any(of_set) || key == "run.time" && words().any(|(option, _)| option == "--time")
+    let own = match key {
+        "run.time" => "--time",
+        "observe.interval" => "--interval",
+        _ => return words().any(of_set),
+    };
+    words().any(of_set) || words().any(|(option, _)| option == own)
 }
 
 #[cfg(test)]
@@ -77,6 +82,10 @@ mod tests {
             ),
             (
                 "dyno soak --time 600s",
+                "--plan pg.toml --target postgres://dyno@db1/bench --set data.scale=1G --repository runs.db",
+            ),
+            (
+                "dyno watch --time 2h --interval 1s",
                 "--plan pg.toml --target postgres://dyno@db1/bench --set data.scale=1G --repository runs.db",
             ),
             ("dyno calibrate", "--target postgres://dyno@db1/bench --repository runs.db"),

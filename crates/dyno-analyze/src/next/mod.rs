@@ -4,17 +4,25 @@
 //! comparison has its evidence. Rules ask for settings and counters by name, never for the engine.
 
 mod campaign;
+mod capacity;
 mod catalog;
 mod comparison;
 mod complete;
 mod curve;
 mod evidence;
 mod facts;
+mod health;
 mod limits;
 mod pairs;
+mod platforms;
 mod quality;
+mod study;
 mod suite;
+mod suite_command;
+mod watch;
 
+#[cfg(test)]
+mod commands_tests;
 #[cfg(test)]
 mod tests;
 
@@ -22,13 +30,19 @@ use dyno_record::{RecordKind, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use campaign::{SearchEvidence, SoakEvidence, after_search, after_soak};
+pub(crate) use capacity::{CapacityEvidence, MeasuredLimit, after_capacity};
 pub use catalog::{RuleDescription, rules};
 pub(crate) use comparison::{ComparisonEvidence, DifferingSetting, after_comparison};
 pub use complete::completed;
 pub(crate) use curve::CurveEvidence;
 use evidence::RunEvidence;
+pub(crate) use health::{HealthEvidence, MissedExpectation, after_health};
 pub(crate) use pairs::{PairsEvidence, after_pairs, quoted};
+pub(crate) use platforms::{PlatformTests, PriceEvidence, ScorecardEvidence, after_price, after_scorecard};
+pub(crate) use study::{StudyEvidence, after_study};
 pub(crate) use suite::{SuiteEvidence, after_suite};
+pub use suite_command::SuiteCommand;
+pub use watch::after_watch;
 
 use crate::limited::Bottleneck;
 

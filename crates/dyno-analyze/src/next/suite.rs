@@ -41,7 +41,8 @@ pub(crate) fn after_suite(suite: &SuiteEvidence) -> Vec<NextStep> {
     chosen(&[RULES.iter().filter_map(|rule| rule.step((rule.find)(suite))).collect()])
 }
 
-fn names<'t>(tests: impl ExactSizeIterator<Item = &'t String>) -> String {
+/// The first of these names, and the number of the others.
+pub(super) fn names<'t>(tests: impl ExactSizeIterator<Item = &'t String>) -> String {
     let number = tests.len();
     let mut named: Vec<String> = tests.take(NAMED_MAX).cloned().collect();
     if number > NAMED_MAX {

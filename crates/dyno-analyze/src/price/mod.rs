@@ -1,10 +1,12 @@
 //! Computes what a platform's performance costs: its monthly price divided by its capacity at the
 //! knee.
 
+mod next;
 mod unit_price;
 
 use serde::Deserialize;
 
+pub use next::next_steps;
 pub use unit_price::{Cost, Costs, MEASURES, PricedPlatform, costs};
 
 /// Hours of a mean month: 365.25 days ÷ 12.

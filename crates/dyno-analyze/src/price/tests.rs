@@ -10,6 +10,7 @@ fn printed(name: &str) -> ScorecardPlatform {
         printed: true,
         plan_settings: Vec::new(),
         notes: Vec::new(),
+        again: Default::default(),
     }
 }
 

@@ -26,6 +26,9 @@ pub const MEASURES: [PriceMeasure; 6] = [
     ("1 mixed transaction/s", 1.0, &["oltp-mix"], None),
 ];
 
+/// Why a platform has no price for a test that its suites do not have.
+pub(super) const NOT_MEASURED: &str = "not measured";
+
 /// The price of a unit of performance on one platform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cost {
@@ -118,7 +121,7 @@ fn find<'p>(platform: &'p ScorecardPlatform, id: &str) -> Result<Vec<&'p SuiteTe
         all.partition(|test| test.most.is_some() && test.unfit.is_none());
     if known.is_empty() {
         let why = not.into_iter().find_map(|test| test.unfit.clone().or(test.page.why_not.clone()));
-        return Err(why.unwrap_or_else(|| "not measured".to_owned()));
+        return Err(why.unwrap_or_else(|| NOT_MEASURED.to_owned()));
     }
     Ok(known)
 }

@@ -8,6 +8,7 @@
 //! probability is adjusted for the tests of the card (Benjamini and Hochberg 1995). Of fifty tests
 //! of equal platforms with four runs each, one or two have disjoint ranges by chance.
 
+mod next;
 mod value;
 mod words;
 
@@ -15,7 +16,8 @@ use serde::Serialize;
 
 use crate::compare::adjusted;
 use crate::conclusion::suite::{SuiteResult, SuiteTestInfo};
-pub use value::{NOT_PRINTED, ScorecardFigure, ScorecardValue};
+use crate::next::{NextStep, SuiteCommand};
+pub use value::{NOT_PRINTED, NOT_RUN, ScorecardFigure, ScorecardValue};
 
 /// Highest probability of chance at which a difference is significant.
 const CHANCE_MAX: f64 = 0.05;
@@ -33,6 +35,8 @@ pub struct ScorecardPlatform {
     pub plan_settings: Vec<(String, String)>,
     /// Other facts that qualify its figures.
     pub notes: Vec<String>,
+    /// How its suites are run again.
+    pub again: SuiteCommand,
 }
 
 /// Whether a platform is better than the first in a test.
@@ -95,6 +99,9 @@ pub struct Scorecard {
     pub words: Vec<String>,
     /// What qualifies the figures of the platforms, and the settings in which they differ.
     pub notes: Vec<String>,
+    /// What to do next; at most three steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextStep>,
 }
 
 /// Compares platforms over all tests; the others are compared with the first.
@@ -109,6 +116,7 @@ pub fn scorecard(platforms: &[ScorecardPlatform], figure: ScorecardFigure) -> Sc
         figure,
         words: (1..platforms.len()).map(|at| words::platform_sentence(platforms, at, &lines)).collect(),
         notes: words::notes(platforms, &lines),
+        next: next::steps(platforms, &lines),
         lines,
     }
 }

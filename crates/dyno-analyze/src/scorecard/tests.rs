@@ -9,6 +9,7 @@ fn platform(name: &str, suites: Vec<SuiteResult>) -> ScorecardPlatform {
         printed: false,
         plan_settings: settings,
         notes: Vec::new(),
+        again: Default::default(),
     }
 }
 

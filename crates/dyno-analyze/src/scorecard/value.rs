@@ -46,6 +46,9 @@ pub struct ScorecardValue {
 /// Why a platform from a document lacks the figure of most tests.
 pub const NOT_PRINTED: &str = "not in the document";
 
+/// Why a measured platform lacks the figure of a test that its suites do not have.
+pub const NOT_RUN: &str = "not run";
+
 /// Every suite's result of a test.
 fn tests<'p>(platform: &'p ScorecardPlatform, id: &'p str) -> impl Iterator<Item = &'p SuiteTestResult> {
     platform.suites.iter().flat_map(|suite| &suite.tests).filter(move |test| test.page.id == id)
@@ -67,7 +70,7 @@ pub(super) fn platform_value(
     }
     let values: Vec<f64> = ats.iter().map(|(at, _)| at.value).collect();
     let Some((value, (first, test))) = median(&values).zip(ats.first()) else {
-        let absent = if platform.printed { NOT_PRINTED } else { "not run" };
+        let absent = if platform.printed { NOT_PRINTED } else { NOT_RUN };
         return Err(why.unwrap_or_else(|| absent.to_owned()));
     };
     let runs = ats.iter().map(|(at, test)| runs(test, at.sessions)).sum();

@@ -66,7 +66,8 @@ pub(super) fn conclude_so_far(
     };
     let left = legs.len() - progress.done.len();
     let stopped = (!is_done && left > 0).then(|| format!("{left} of {} legs remain", legs.len()));
-    Ok(Some(study::conclusion(id, stopped, measured)))
+    let options = records.values().next().map(|record| record.options.clone()).unwrap_or_default();
+    Ok(Some(study::conclusion(id, stopped, measured).with_options(&options)))
 }
 
 /// A note if no command verifies the base variant.

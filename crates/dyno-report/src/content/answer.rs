@@ -4,9 +4,9 @@
 use dyno_analyze::answer::{CurvePoint, CurveSummaries, CurveSummary, Tone};
 use dyno_analyze::attribution::mark;
 use dyno_analyze::audit_warnings::AuditWarning;
-use dyno_analyze::next_lines;
 use dyno_analyze::number::{ABSENT, count, figure, percent, sessions};
 use dyno_analyze::points::phrase;
+use dyno_analyze::{NextStep, after_watch, next_lines};
 use dyno_record::RunRecord;
 use serde::Serialize;
 
@@ -47,6 +47,9 @@ pub(crate) fn tone_class(tone: Tone) -> &'static str {
 pub struct Answered<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<CurveSummaries>,
+    /// What to do next after a watch, which has no answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<NextStep>,
     #[serde(flatten)]
     record: &'r RunRecord,
 }
@@ -54,7 +57,8 @@ pub struct Answered<'r> {
 impl<'r> Answered<'r> {
     /// The answer of one run. A watch and a calibration have none.
     pub fn of(record: &'r RunRecord) -> Self {
-        Self { answers: CurveSummaries::has_summary(record).then(|| CurveSummaries::of_run(record)), record }
+        let answers = CurveSummaries::has_summary(record).then(|| CurveSummaries::of_run(record));
+        Self { answers, next: after_watch(record), record }
     }
 }
 

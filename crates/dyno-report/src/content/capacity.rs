@@ -1,11 +1,13 @@
 //! How much of a platform's capacity is used, as a table, and as charts and tables of a page.
 
 use dyno_analyze::capacity::{CapacityReport, CapacityRow};
+use dyno_analyze::next_lines;
 use dyno_analyze::number::{figure, percent};
 
 use crate::chart::{
     Category, Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
 };
+use crate::content::next_text::next_text;
 use crate::model::document::PageSection;
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
@@ -84,6 +86,7 @@ pub fn capacity_text(capacity: &CapacityReport, style: &Style) -> String {
     for line in wrap(&clean(&capacity.line), style.columns(), 4) {
         out.push_str(&format!("{line}\n"));
     }
+    out.push_str(&next_text(&capacity.next, style));
     out
 }
 
@@ -128,7 +131,7 @@ pub fn capacity_sections(capacity: &CapacityReport) -> Vec<PageSection> {
     vec![
         PageSection {
             title: capacity.line.clone(),
-            lines: sides(capacity),
+            lines: sides(capacity).into_iter().chain(next_lines(&capacity.next)).collect(),
             charts: has_rows.then(|| bars(capacity)).into_iter().collect(),
             grids: if has_rows { vec![(String::new(), grid(capacity))] } else { Vec::new() },
             ..PageSection::default()

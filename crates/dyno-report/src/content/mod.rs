@@ -31,6 +31,7 @@ pub(crate) mod live;
 pub(crate) mod load_profile;
 pub(crate) mod loaded;
 pub(crate) mod matrix;
+pub(crate) mod next_text;
 pub(crate) mod phases;
 pub(crate) mod points;
 pub(crate) mod price;

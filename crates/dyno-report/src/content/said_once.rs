@@ -4,7 +4,7 @@
 use dyno_analyze::answer::CurveSummary;
 use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_analyze::next::NextStep;
-use dyno_analyze::next_lines;
+use dyno_analyze::{after_watch, next_lines};
 
 use crate::chart::Chart;
 use crate::content::report::{CurveWords, Report};
@@ -48,6 +48,10 @@ impl Report<'_> {
             if !next.iter().any(|known| known.sentence == step.sentence) {
                 next.push(step.clone());
             }
+        }
+        // What follows a watch is no answer of a curve.
+        if let Some(record) = &self.close {
+            next.extend(after_watch(record));
         }
         next_lines(&next)
     }

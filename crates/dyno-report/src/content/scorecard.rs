@@ -1,6 +1,7 @@
 //! Platforms side by side, as tables and as a plot of ratios.
 
 use dyno_analyze::attribution;
+use dyno_analyze::next_lines;
 use dyno_analyze::number::{ABSENT, figure};
 use dyno_analyze::price::{Costs, PricedPlatform, Prices};
 use dyno_analyze::scorecard::{
@@ -145,7 +146,7 @@ pub fn scorecard_sheets(
         title: request.title.clone().unwrap_or_else(|| format!("Platforms: {}", card.platforms.join(", "))),
         facts,
         line: words.next().cloned().unwrap_or_else(|| "nothing can be compared".to_owned()),
-        lines: words.chain(&card.notes).cloned().collect(),
+        lines: words.chain(&card.notes).cloned().chain(next_lines(&card.next)).collect(),
         picture: (!plot.is_empty()).then_some(Picture::Plot(plot)),
         parts: vec![
             SheetPart { title: "Comparison", grids: vec![scorecard_grid(card)], ..SheetPart::default() },

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::suite::SuiteResult;
-use dyno_analyze::health::{Expectation, ExpectationResult, of_suite};
+use dyno_analyze::health::{CheckedSuite, Expectation, ExpectationResult, next_steps, of_suite};
+use dyno_analyze::{Conclusion, next_lines};
 use dyno_campaign::{files, platforms};
 use dyno_plan::located::Spanned;
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
-use dyno_report::health_grid;
 use dyno_report::html::pages;
 use dyno_report::model::PageSection;
+use dyno_report::{health_grid, next_text};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -45,16 +45,34 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
         conclusion.of,
         reservation.as_ref().map_or_else(String::new, |why| format!("; with reservation: {why}"))
     );
+    let meets = |suite: &SuiteResult| expectations.iter().all(|expected| expected.evaluate(suite).met);
+    let earlier = match met == answers.len() {
+        true => Vec::new(),
+        false => platforms::earlier(&repository, &conclusion.of)?,
+    };
+    let checked = CheckedSuite {
+        id: &conclusion.of,
+        suite: &suite,
+        last_met: earlier.into_iter().find(|(_, suite)| meets(suite)).map(|(id, _)| id),
+        is_other_product: reservation.is_some(),
+        new_file: new_file(&args.expect),
+        again: platforms::suite_command(&repository, &conclusion.of, &suite)?,
+    };
+    let next = next_steps(&checked, &expectations, &answers);
     talk.json(&json!({
         "suite": conclusion.of, "met": met == answers.len(), "answers": answers, "database": database,
-        "expected_of": of_database, "reservation": reservation,
+        "expected_of": of_database, "reservation": reservation, "next": next,
     }))?;
     talk.show(&health_grid(&answers).render(&talk.style()))?;
     talk.show(&format!("{line}\n"))?;
+    talk.show(&next_text(&next, &talk.style()))?;
     if let Some(path) = &args.output {
         let section = PageSection {
             title: line,
-            lines: vec![format!("Expectations from {}.", args.expect.display()), conclusion.line.clone()],
+            lines: [format!("Expectations from {}.", args.expect.display()), conclusion.line.clone()]
+                .into_iter()
+                .chain(next_lines(&next))
+                .collect(),
             grids: vec![(String::new(), health_grid(&answers))],
             ..PageSection::default()
         };
@@ -63,6 +81,13 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
         talk.say(&format!("written: {}", path.display()));
     }
     Ok(if met == answers.len() { Exit::Done } else { Exit::Invalid })
+}
+
+/// A file beside this one for further expectations, which does not exist yet.
+fn new_file(expect: &Path) -> String {
+    let names = std::iter::once("new.toml".to_owned()).chain((2..).map(|n| format!("new{n}.toml")));
+    let mut paths = names.map(|end| expect.with_extension(end));
+    paths.find(|path| !path.exists()).map(|path| path.display().to_string()).unwrap_or_default()
 }
 
 /// Says that the expectations are those of another product; `None` where both are alike, or one is unknown.

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use dyno_analyze::price::{PlatformPrice, Prices, costs};
+use dyno_analyze::next_lines;
+use dyno_analyze::price::{PlatformPrice, Prices, costs, next_steps};
 use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_campaign::{files, platforms};
 use dyno_plan::{LocatedToml, PlanErrorKind, PlanErrors, PlanFile};
 use dyno_report::html::pages;
 use dyno_report::model::PageSection;
-use dyno_report::{costs_grid, price_grid, price_plot};
+use dyno_report::{costs_grid, next_text, price_grid, price_plot};
 use serde_json::json;
 
 use crate::cli::{CommonArgs, PriceArgs as Args};
@@ -56,12 +57,14 @@ pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::R
     let all: Vec<(ScorecardPlatform, PlatformPrice)> =
         prices.platform.iter().map(platform).collect::<anyhow::Result<_>>()?;
     let (priced, costs) = costs(&prices, &all);
+    let next = next_steps(&all, &costs);
     let notes: Vec<String> = all
         .iter()
         .flat_map(|(platform, _)| platform.notes.iter().map(|note| format!("{}: {note}", platform.name)))
         .collect();
     talk.json(&json!({
         "currency": prices.currency, "months": prices.months, "platforms": priced, "costs": costs, "notes": notes,
+        "next": next,
     }))?;
     let grids = [price_grid(&priced, &prices.currency), costs_grid(&priced, &costs, &prices.currency)];
     for grid in &grids {
@@ -70,6 +73,7 @@ pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::R
     for note in &notes {
         talk.show(&format!("{note}\n"))?;
     }
+    talk.show(&next_text(&next, &talk.style()))?;
     if let Some(path) = &args.output {
         let plot = price_plot(&priced, &costs);
         let [platforms, performance] = grids;
@@ -78,7 +82,7 @@ pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::R
                 "What performance costs, {} a month over {} months",
                 prices.currency, prices.months
             ),
-            lines: notes,
+            lines: notes.into_iter().chain(next_lines(&next)).collect(),
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             grids: vec![("Platforms".to_owned(), platforms), ("Performance".to_owned(), performance)],
             ..PageSection::default()

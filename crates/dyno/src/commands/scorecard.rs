@@ -1,12 +1,14 @@
 //! `dyno scorecard`: compares platforms side by side.
 
+use dyno_analyze::next_lines;
 use dyno_analyze::price::{PlatformPrice, costs};
 use dyno_analyze::scorecard::{ScorecardFigure, ScorecardPlatform, scorecard};
 use dyno_campaign::{files, platforms};
 use dyno_report::html::pages_with_sheets;
 use dyno_report::model::PageSection;
 use dyno_report::{
-    ReportRequest, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
+    ReportRequest, costs_grid, next_text, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot,
+    scorecard_sheets,
 };
 
 use super::price;
@@ -41,6 +43,7 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
     for line in card.words.iter().chain(&card.notes) {
         talk.show(&format!("{line}\n"))?;
     }
+    talk.show(&next_text(&card.next, &talk.style()))?;
     if !gaps.is_empty() {
         talk.say(&format!(
             "{} figures are missing or cannot be compared; the page (-o) shows the reasons",
@@ -51,7 +54,7 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
         let plot = scorecard_plot(&card);
         let head = PageSection {
             title: "Platforms side by side".to_owned(),
-            lines: card.words.clone(),
+            lines: card.words.iter().cloned().chain(next_lines(&card.next)).collect(),
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             grids: vec![(String::new(), scorecard_grid(&card))],
             ..PageSection::default()

@@ -57,6 +57,12 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
     assert!(report["differ"].items().is_empty(), "{}", report["differ"]);
     assert!(left_out_reason(&report, "commits").contains("that only reads"));
     assert_eq!(reads["growth"]["trend"], "too_few");
+    assert!(
+        report["next"].to_string().contains("dyno watch --time 8h --interval 200ms"),
+        "{}",
+        report["next"]
+    );
+    assert!(watch["next"].to_string().contains("watch_short"), "{}", watch["next"]);
     suite
 }
 

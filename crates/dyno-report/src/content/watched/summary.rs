@@ -1,10 +1,12 @@
 //! Table of each figure of a watch with its peak, 95th percentile and mean; also gaps and figures that could
 //! not be read.
 
+use dyno_analyze::after_watch;
 use dyno_analyze::number::{count, figure, span_s};
 use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::chart::bars::sparkline;
+use crate::content::next_text::next_text;
 use crate::content::top_statements;
 use crate::content::watched::locks;
 use crate::model::table::{Grid, GridCell, GridHead};
@@ -152,6 +154,7 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
         }
     }
+    out.push_str(&next_text(&after_watch(record), style));
     out
 }
 

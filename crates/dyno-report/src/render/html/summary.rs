@@ -52,9 +52,9 @@ fn price(report: &Report<'_>, request: &ReportRequest) -> SheetPart {
             Some((known, _)) => known.suites.push((**suite).clone()),
             None => {
                 let (name, suites) = (price.name.clone(), vec![(**suite).clone()]);
-                let (asked, notes) = Default::default();
+                let (asked, notes, again) = Default::default();
                 priced.push((
-                    ScorecardPlatform { name, suites, printed: false, plan_settings: asked, notes },
+                    ScorecardPlatform { name, suites, printed: false, plan_settings: asked, notes, again },
                     price.clone(),
                 ));
             }

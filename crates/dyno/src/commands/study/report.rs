@@ -54,7 +54,7 @@ pub(super) fn show_conclusion(
     };
     talk.json(&json!({
         "study": conclusion.of, "done": conclusion.stopped.is_none(), "line": conclusion.line,
-        "findings": conclusion.words, "figures": study,
+        "findings": conclusion.words, "next": conclusion.next, "figures": study,
     }))?;
     talk.show(&dyno_report::conclusion_text(conclusion, &talk.style()))?;
     let document = study_document(conclusion, study);

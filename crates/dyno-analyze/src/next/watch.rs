@@ -1,0 +1,132 @@
+//! Steps after a watch: a longer one, and the measurement that decides what its sessions waited for.
+
+use dyno_record::{Metric, RunRecord, Waits, WatchSummary};
+
+use super::suite_command::with_command;
+use super::{FoundStep, NextRule, NextStep, chosen};
+use crate::limited::WaitClass;
+use crate::number::{percent, span_s};
+
+/// A watch of less than this says little about peaks, s.
+const LENGTH_MIN_S: f64 = 600.0;
+/// Samples that make shares of waits significant.
+const SAMPLES_MIN: u64 = 20;
+/// Share of the active time from which a kind of wait dominates, %.
+const DOMINATES_PCT: f64 = 50.0;
+/// Mean number of active sessions below which a database has next to nothing to wait for.
+const ACTIVE_MIN: f64 = 0.1;
+/// Utilization of the processors in the busiest minute from which they are short, %.
+const BUSY_PCT: f64 = 80.0;
+/// Share of the time that gaps may have, %.
+const GAPS_PCT: f64 = 10.0;
+
+const WATCH: &str = "docs/guides/watch.md";
+const CAPACITY: &str = "docs/guides/capacity.md";
+
+/// A watch and its record.
+pub(super) struct WatchEvidence<'r> {
+    record: &'r RunRecord,
+    watched: &'r WatchSummary,
+}
+
+type WatchRule = NextRule<fn(&WatchEvidence<'_>) -> Option<FoundStep>>;
+
+pub(super) const RULES: &[WatchRule] = &[
+    NextRule {
+        name: "watch_gaps",
+        evidence: "counters are missing for over 10 % of a watch",
+        source: WATCH,
+        find: gaps,
+    },
+    NextRule {
+        name: "watch_dominant_wait",
+        evidence: "one kind of wait has half of the active time in 20 samples or more",
+        source: "docs/concepts/analysis.md#what-limits",
+        find: dominant_wait,
+    },
+    NextRule {
+        name: "watch_busy_processors",
+        evidence: "the processors were over 80 % busy in the busiest minute",
+        source: CAPACITY,
+        find: busy_processors,
+    },
+    NextRule {
+        name: "watch_short",
+        evidence: "a watch covers less than ten minutes",
+        source: WATCH,
+        find: short,
+    },
+];
+
+/// The steps after the watch of `record`; none for a record of another kind.
+pub fn after_watch(record: &RunRecord) -> Vec<NextStep> {
+    let Some(watched) = &record.watched else { return Vec::new() };
+    let evidence = WatchEvidence { record, watched };
+    let steps = RULES.iter().filter_map(|rule| rule.step((rule.find)(&evidence)));
+    chosen(&[steps.map(|step| step.completed(&record.options)).collect()])
+}
+
+impl WatchEvidence<'_> {
+    fn interval(&self) -> String {
+        let seconds = self.record.series.interval_s.max(0.001);
+        dyno_plan::TimeSpan(std::time::Duration::from_secs_f64(seconds)).to_string()
+    }
+}
+
+fn gaps(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let window_s = watch.record.window.as_ref()?.seconds;
+    let missing_s = window_s - watch.watched.known_s;
+    let why = &watch.watched.gaps.first()?.why;
+    (100.0 * missing_s > GAPS_PCT * window_s).then(|| {
+        let why = why.trim_end_matches('.');
+        (format!("{} of the watch have no counters; remove the cause first ({why})", span_s(missing_s)), None)
+    })
+}
+
+fn dominant_wait(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let Waits::Sampled { samples, average_active_sessions, events, .. } = &watch.record.waits else {
+        return None;
+    };
+    let is_significant = *samples >= SAMPLES_MIN && *average_active_sessions >= ACTIVE_MIN;
+    let share_of = |kinds: &[WaitClass]| -> f64 {
+        let those = events.iter().filter(|wait| kinds.contains(&WaitClass::of(&wait.class, &wait.event)));
+        those.map(|wait| wait.share_pct).sum()
+    };
+    let (what, more, command) = [
+        (WaitClass::Device, "data files", "measure what storage can do", "dyno suite --group storage"),
+        (WaitClass::Commit, "the log of commits", "measure what the log can do", "dyno suite --group redo"),
+        (WaitClass::Cpu, "processors", "measure what they can do", "dyno suite --group cpu"),
+    ]
+    .into_iter()
+    .find(|(kind, ..)| share_of(&[*kind]) >= DOMINATES_PCT)
+    .map(|(kind, what, more, command)| ((what, share_of(&[kind])), more, command.to_owned()))
+    .or_else(|| {
+        let locks = share_of(&[WaitClass::RowLock, WaitClass::Lock, WaitClass::Latch]);
+        let command = format!("dyno show {}", watch.record.id);
+        let more = "see which statements they belong to";
+        (locks >= DOMINATES_PCT).then(|| (("locks", locks), more, command))
+    })
+    .filter(|_| is_significant)?;
+    let (what, share_pct) = what;
+    with_command(format!("{} % of the active time was for {what}; {more}", percent(share_pct)), command)
+}
+
+fn busy_processors(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let busy_pct = watch.watched.spreads.get("cpu_busy_pct")?.busiest_minute?;
+    matches!(watch.record.metrics.get("cpu_busy_pct"), Some(Metric::Value { .. }))
+        .then_some(busy_pct)
+        .filter(|busy_pct| *busy_pct > BUSY_PCT)?;
+    let sentence = format!(
+        "the processors were {} % busy in the busiest minute; measure how much more work they can do",
+        percent(busy_pct)
+    );
+    with_command(sentence, "dyno suite --group cpu --group server".to_owned())
+}
+
+fn short(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let known_s = watch.watched.known_s;
+    (known_s < LENGTH_MIN_S).then(|| {
+        let sentence = format!("{} may miss the peak; watch through the busiest hours", span_s(known_s));
+        (sentence, Some(format!("dyno watch --time 2h --interval {}", watch.interval())))
+    })
+}
