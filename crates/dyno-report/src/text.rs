@@ -119,6 +119,12 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     if lines.len() > lines_max {
         lines.truncate(lines_max);
         if let Some(last) = lines.last_mut() {
+            // Whole words make room for the sign: a part of a figure is another figure.
+            while width(last) + 2 > columns
+                && let Some((words, _)) = last.rsplit_once(' ')
+            {
+                *last = words.to_owned();
+            }
             last.push_str(" …");
         }
     }
@@ -159,6 +165,7 @@ mod tests {
     fn wrapped_lines_keep_their_words() {
         assert_eq!(wrap("one two three", 7, 9), ["one two", "three"]);
         assert_eq!(wrap("one two three four", 7, 2), ["one two", "three …"]);
+        assert_eq!(wrap("of 201 → 295 of all", 12, 1), ["of 201 → …"]);
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn own_name(key: &str) -> &str {
 }
 
 /// Maximum lines of one sweep's answer.
-const ANSWER_LINES_MAX: usize = 4;
+const ANSWER_LINES_MAX: usize = 12;
 
 /// The repository's sweeps, one line each, with the result below.
 pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> String {
@@ -119,7 +119,7 @@ pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> S
             (&sweep.target).into(),
         ]);
         let line = answer.as_deref().map(clean);
-        for line in line.iter().flat_map(|line| wrap(line, style.columns() - 2, ANSWER_LINES_MAX)) {
+        for line in line.iter().flat_map(|line| wrap(line, style.columns() - 4, ANSWER_LINES_MAX)) {
             table.note(&format!("  {line}"), "dim");
         }
     }
