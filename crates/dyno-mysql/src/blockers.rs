@@ -13,7 +13,7 @@ use dyno_engine::{Refusal as _, TargetError, TextRow};
 /// Columns of each result: the waiting connection; the blocking connection with its user, host and program;
 /// the table; and the command of the blocking connection.
 const ROW_LOCKS_MYSQL: &str =
-    "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
+    "SELECT r.PROCESSLIST_ID AS dyno_monitoring, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
          CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME), b.PROCESSLIST_COMMAND
      FROM performance_schema.data_lock_waits w
      JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID
@@ -21,7 +21,7 @@ const ROW_LOCKS_MYSQL: &str =
      LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
      LEFT JOIN performance_schema.session_connect_attrs a
          ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'";
-const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
+const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID AS dyno_monitoring, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
          CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME), b.PROCESSLIST_COMMAND
      FROM performance_schema.metadata_locks w
      JOIN performance_schema.metadata_locks h ON h.OBJECT_TYPE = w.OBJECT_TYPE AND h.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA
@@ -32,7 +32,7 @@ const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b
          ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'
      WHERE w.LOCK_STATUS = 'PENDING' AND w.OBJECT_TYPE = 'TABLE'";
 const ROW_LOCKS_OTHERS: &str =
-    "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, p.USER, p.HOST, NULL, l.lock_table, p.COMMAND
+    "SELECT r.trx_mysql_thread_id AS dyno_monitoring, b.trx_mysql_thread_id, p.USER, p.HOST, NULL, l.lock_table, p.COMMAND
      FROM information_schema.INNODB_LOCK_WAITS w
      JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id
      JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id
@@ -60,11 +60,11 @@ pub(super) fn blockers(
 }
 
 fn queries(connection: &MySqlConnection) -> &'static [&'static str] {
-    if connection.is_mariadb() || connection.version_num() < DATA_LOCKS {
-        &[ROW_LOCKS_OTHERS]
-    } else {
-        &[ROW_LOCKS_MYSQL, METADATA_LOCKS_MYSQL]
-    }
+    if has_data_locks(connection) { &[ROW_LOCKS_MYSQL, METADATA_LOCKS_MYSQL] } else { &[ROW_LOCKS_OTHERS] }
+}
+
+fn has_data_locks(connection: &MySqlConnection) -> bool {
+    !connection.is_mariadb() && connection.version_num() >= DATA_LOCKS
 }
 
 /// All connections that wait for locks of others.
@@ -93,12 +93,23 @@ fn session_name(program: &str, user: &str, host: &str) -> String {
     format!("{program} {user}{at}").trim().to_owned()
 }
 
-/// The oldest transactions. Columns: connection, user, host, command, and age in seconds.
-const TRANSACTIONS: &str = "SELECT t.trx_mysql_thread_id, p.USER, p.HOST, p.COMMAND,
+/// Open transactions. Columns: connection, user, host, command, and age in seconds. MySQL would count the rows of
+/// `information_schema.PROCESSLIST` as rows written.
+const TRANSACTIONS_MYSQL: &str =
+    "SELECT t.trx_mysql_thread_id AS dyno_monitoring, p.PROCESSLIST_USER, p.PROCESSLIST_HOST,
+         p.PROCESSLIST_COMMAND, TIMESTAMPDIFF(SECOND, t.trx_started, NOW())
+     FROM information_schema.INNODB_TRX t
+     LEFT JOIN performance_schema.threads p ON p.PROCESSLIST_ID = t.trx_mysql_thread_id
+     WHERE t.trx_mysql_thread_id <> 0";
+const TRANSACTIONS_OTHERS: &str =
+    "SELECT t.trx_mysql_thread_id AS dyno_monitoring, p.USER, p.HOST, p.COMMAND,
          TIMESTAMPDIFF(SECOND, t.trx_started, NOW())
      FROM information_schema.INNODB_TRX t
      LEFT JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
-     WHERE t.trx_mysql_thread_id <> 0 ORDER BY t.trx_started LIMIT 5";
+     WHERE t.trx_mysql_thread_id <> 0";
+
+/// The most transactions that one reading lists.
+const TRANSACTIONS_MAX: usize = 5;
 
 /// The oldest transactions of InnoDB.
 ///
@@ -115,7 +126,11 @@ pub(super) fn open_transactions(
         };
         Some(OpenTransaction { session, age_s: row.parse(4)? })
     };
-    Ok(connection.simple(TRANSACTIONS)?.iter().filter_map(transaction).collect())
+    let sql = if has_data_locks(connection) { TRANSACTIONS_MYSQL } else { TRANSACTIONS_OTHERS };
+    let mut all: Vec<OpenTransaction> = connection.simple(sql)?.iter().filter_map(transaction).collect();
+    all.sort_by(|a, b| b.age_s.total_cmp(&a.age_s));
+    all.truncate(TRANSACTIONS_MAX);
+    Ok(all)
 }
 
 /// The connections that block without waiting themselves; if every blocker waits, all of them.

@@ -37,7 +37,7 @@ const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_cons
      WHERE NAME = 'events_waits_current' AND ENABLED = 'YES'";
 
 /// Sessions that wait for a row lock now. Columns: name and value.
-const CURRENT_LOCK_WAITS: &str = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
+const CURRENT_LOCK_WAITS: &str = "SHOW GLOBAL STATUS WHERE Variable_name = 'Innodb_row_lock_current_waits' AND (SELECT 1 AS dyno_monitoring)";
 
 /// Samples waits on a connection of its own.
 pub(super) struct MySqlSampler {
