@@ -64,7 +64,7 @@ pub use differences::{ConfigDifference, differ};
 pub use limit::{Limit, LimitError, keeps};
 pub use limited::{Bottleneck, limited};
 pub use load::LoadPoint;
-pub use next::{NextStep, SuiteCommand, after_watch, next_lines};
+pub use next::{NextStep, SuiteRerun, after_watch, next_lines};
 pub use points::{MeasuredPoint, Points, points};
 pub use rejudge::rejudged;
 pub use varied::RepeatVariation;

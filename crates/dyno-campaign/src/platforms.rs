@@ -3,7 +3,7 @@
 use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::reference::{REFERENCES, reference};
 use dyno_analyze::scorecard::ScorecardPlatform;
-use dyno_analyze::{Conclusion, SuiteCommand, conclusion::ConclusionFigures};
+use dyno_analyze::{Conclusion, SuiteRerun, conclusion::ConclusionFigures};
 use dyno_plan::{Engines, TargetUrl};
 use dyno_record::{Repository, RunRecord, RunState, SweepId, SweepKind};
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub fn platform(
             printed: true,
             plan_settings: Vec::new(),
             notes: std::iter::once(note).chain(licence_note(licence)).collect(),
-            again: SuiteCommand::default(),
+            again: SuiteRerun::default(),
         });
     }
     let ids = suites(repository, selector)?;
@@ -44,11 +44,11 @@ pub fn platform(
         printed: false,
         plan_settings: Vec::new(),
         notes: Vec::new(),
-        again: SuiteCommand::default(),
+        again: SuiteRerun::default(),
     };
     for id in &ids {
         let (_, suite) = concluded(repository, id)?;
-        measured_platform.again = suite_command(repository, id, &suite)?;
+        measured_platform.again = suite_rerun(repository, id, &suite)?;
         measured_platform.suites.push(suite);
         let request = requested_settings(&repository.sweep_definition(id)?);
         if measured_platform.plan_settings.is_empty() {
@@ -92,13 +92,13 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
 ///
 /// # Errors
 /// The repository cannot be read.
-pub fn suite_command(repository: &Repository, id: &str, suite: &SuiteResult) -> Result<SuiteCommand, Error> {
+pub fn suite_rerun(repository: &Repository, id: &str, suite: &SuiteResult) -> Result<SuiteRerun, Error> {
     let depth = suite.depth.clone();
     let runs = repository.runs_of_sweep(id)?;
     let Some(run) = runs.iter().find(|run| matches!(run.status, RunState::Valid | RunState::Invalid)) else {
-        return Ok(SuiteCommand { depth, ..SuiteCommand::default() });
+        return Ok(SuiteRerun { depth, ..SuiteRerun::default() });
     };
-    Ok(SuiteCommand { depth, variant: run.variant.clone(), options: repository.load(&run.id)?.options })
+    Ok(SuiteRerun { depth, variant: run.variant.clone(), options: repository.load(&run.id)?.options })
 }
 
 /// Returns the suites with a result that are older than `id` and have its target, the latest first.

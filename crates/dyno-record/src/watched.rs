@@ -47,9 +47,9 @@ pub struct LockBlocker {
     /// The locked object, if the server names it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub object: String,
-    /// The first and last readings at which it blocked, in seconds after the window's begin.
+    /// The first reading at which it blocked, in seconds after the window's begin.
     pub from_s: f64,
-    /// See `from_s`.
+    /// The last reading at which it blocked, in seconds after the window's begin.
     pub until_s: f64,
     /// Number of readings at which it blocked; there is one in each interval.
     pub readings: u64,

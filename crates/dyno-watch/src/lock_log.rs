@@ -62,8 +62,8 @@ impl LockLog {
         // The same transaction at two readings: its begin differs by the delay of the answers.
         let begin_s = (at_s - age_s).round() as i64;
         let key = |begin_s| (session.id.clone(), begin_s);
-        let known = [begin_s, begin_s - 1, begin_s + 1].map(key).into_iter();
-        let known = known.clone().find(|key| self.transactions.contains_key(key));
+        let mut near = [begin_s, begin_s - 1, begin_s + 1].map(key).into_iter();
+        let seen = near.find(|key| self.transactions.contains_key(key));
         let transaction = LongTransaction {
             session: session.id.clone(),
             name: session.name.clone(),
@@ -71,7 +71,7 @@ impl LockLog {
             age_s,
             at_s,
         };
-        self.transactions.insert(known.unwrap_or_else(|| key(begin_s)), transaction);
+        self.transactions.insert(seen.unwrap_or_else(|| key(begin_s)), transaction);
         if self.transactions.len() > REMEMBERED_MAX {
             let shortest = self.transactions.iter().min_by(|a, b| a.1.age_s.total_cmp(&b.1.age_s));
             let shortest = shortest.map(|(key, _)| key.clone());

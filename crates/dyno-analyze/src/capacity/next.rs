@@ -4,7 +4,7 @@ use dyno_record::{RecordKind, RunRecord};
 
 use super::{CapacityRow, DAYS_MIN, too_short};
 use crate::conclusion::suite::TEST;
-use crate::next::{CapacityEvidence, MeasuredLimit, NextStep, SuiteCommand, after_capacity};
+use crate::next::{CapacityEvidence, MeasuredLimit, NextStep, SuiteRerun, after_capacity};
 
 /// The steps after the comparison with these `rows`, the fullest of the known limits first.
 pub(super) fn steps(
@@ -38,9 +38,9 @@ pub(super) fn steps(
         soonest: soonest.map(|(row, left)| (limit(row), left.days, left.words())),
         differs: differ.first().cloned(),
         is_empty: rows.is_empty(),
-        again: SuiteCommand {
+        again: SuiteRerun {
             options: measured.first().map(|record| record.options.clone()).unwrap_or_default(),
-            ..SuiteCommand::default()
+            ..SuiteRerun::default()
         },
     })
 }

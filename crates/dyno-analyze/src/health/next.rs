@@ -2,7 +2,7 @@
 
 use super::{Expectation, ExpectationResult};
 use crate::conclusion::suite::SuiteResult;
-use crate::next::{HealthEvidence, MissedExpectation, NextStep, SuiteCommand, after_health};
+use crate::next::{HealthEvidence, MissedExpectation, NextStep, SuiteRerun, after_health};
 
 /// A suite that was checked.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct CheckedSuite<'s> {
     /// A file that does not exist yet, for further expectations.
     pub new_file: String,
     /// How the suite is run again.
-    pub again: SuiteCommand,
+    pub again: SuiteRerun,
 }
 
 /// The steps after the check of `expectations`, which have these `results`.

@@ -1,6 +1,6 @@
 //! Steps after `dyno capacity`: more use for a trend, and limits that were not reached.
 
-use super::suite_command::{SuiteCommand, with_command};
+use super::suite_rerun::{SuiteRerun, with_command};
 use super::{FoundStep, NextRule, NextStep, chosen, completed};
 use crate::number::{percent, span_s};
 
@@ -26,7 +26,7 @@ pub(crate) struct CapacityEvidence {
     /// Whether no component can be compared.
     pub(crate) is_empty: bool,
     /// How the measured runs are made again.
-    pub(crate) again: SuiteCommand,
+    pub(crate) again: SuiteRerun,
 }
 
 /// Where the limit of a component was measured.

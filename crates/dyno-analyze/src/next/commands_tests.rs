@@ -1,13 +1,13 @@
 //! Each rule of commands that compare, rank or observe, with its evidence and without it.
 
-use dyno_record::{Gap, Metric, RunRecord, Spread, Unit, WaitTime, Waits, WatchSummary, Window};
+use dyno_record::{Gap, LockBlocker, Metric, RunRecord, Spread, Unit, WaitTime, Waits, WatchSummary, Window};
 
 use super::*;
 use crate::fixture;
 
-fn again() -> SuiteCommand {
+fn again() -> SuiteRerun {
     let options = ["--target", "sqlite:a.db", "--set", "data.scale=2M"].map(str::to_owned).to_vec();
-    SuiteCommand { depth: "quick".to_owned(), variant: Some("new".to_owned()), options }
+    SuiteRerun { depth: "quick".to_owned(), variant: Some("new".to_owned()), options }
 }
 
 const AGAIN: &str = "--variant new --target sqlite:a.db --set data.scale=2M";
@@ -15,7 +15,8 @@ const AGAIN: &str = "--variant new --target sqlite:a.db --set data.scale=2M";
 /// Asserts that `with` has a step of this rule with this command, and `without` has none.
 fn assert_step(rule: &str, command: &str, with: &[NextStep], without: &[NextStep]) {
     let step = with.iter().find(|step| step.rule == rule).unwrap_or_else(|| panic!("{rule}: {with:#?}"));
-    assert!(step.sentence.len() > 20 && !step.sentence.contains("  "), "{step:?}");
+    assert!(step.sentence.len() > 20, "{step:?}");
+    assert!(!step.sentence.contains("  "), "{step:?}");
     assert_eq!(step.command.as_deref().unwrap_or_default(), command, "{rule}");
     assert!(without.iter().all(|step| step.rule != rule), "{rule} without evidence");
 }
@@ -195,6 +196,11 @@ fn watch_rules_need_their_evidence() {
         watched.gaps = vec![Gap { why: "the server was restarted".into(), ..Gap::default() }];
     });
     assert_step("watch_gaps", "", &gaps, &none);
+    let blocked = with(&|record| {
+        let blocker = LockBlocker { session: "4711".into(), readings: 2, ..LockBlocker::default() };
+        record.watched.as_mut().unwrap().blockers = vec![blocker];
+    });
+    assert_step("watch_blocker", "", &blocked, &none);
     let device = with(&|record| waiting(record, "IO", "DataFileRead"));
     assert_step("watch_dominant_wait", &format!("dyno suite --group storage {target}"), &device, &none);
     let log = with(&|record| waiting(record, "IO", "WALSync"));

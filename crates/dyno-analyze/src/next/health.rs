@@ -2,7 +2,7 @@
 
 use super::pairs::quoted;
 use super::suite::names;
-use super::suite_command::{SuiteCommand, with_command};
+use super::suite_rerun::{SuiteRerun, with_command};
 use super::{FoundStep, NextRule, NextStep, chosen, completed};
 use crate::number::percent;
 
@@ -39,7 +39,7 @@ pub(crate) struct HealthEvidence {
     pub(crate) is_other_product: bool,
     /// A new file for expectations.
     pub(crate) new_file: String,
-    pub(crate) again: SuiteCommand,
+    pub(crate) again: SuiteRerun,
 }
 
 type HealthRule = NextRule<fn(&HealthEvidence) -> Option<FoundStep>>;

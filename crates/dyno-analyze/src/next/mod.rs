@@ -18,7 +18,7 @@ mod platforms;
 mod quality;
 mod study;
 mod suite;
-mod suite_command;
+mod suite_rerun;
 mod watch;
 
 #[cfg(test)]
@@ -38,10 +38,12 @@ pub(crate) use curve::CurveEvidence;
 use evidence::RunEvidence;
 pub(crate) use health::{HealthEvidence, MissedExpectation, after_health};
 pub(crate) use pairs::{PairsEvidence, after_pairs, quoted};
-pub(crate) use platforms::{PlatformTests, PriceEvidence, ScorecardEvidence, after_price, after_scorecard};
+pub(crate) use platforms::{
+    DifferingSettings, PlatformTests, PriceEvidence, ScorecardEvidence, after_price, after_scorecard,
+};
 pub(crate) use study::{StudyEvidence, after_study};
 pub(crate) use suite::{SuiteEvidence, after_suite};
-pub use suite_command::SuiteCommand;
+pub use suite_rerun::SuiteRerun;
 pub use watch::after_watch;
 
 use crate::limited::Bottleneck;

@@ -2,7 +2,7 @@
 
 use super::pairs::quoted;
 use super::suite::names;
-use super::suite_command::{SuiteCommand, with_command};
+use super::suite_rerun::{SuiteRerun, with_command};
 use super::{FoundStep, NextRule, NextStep, chosen};
 
 /// Runs of each side from which a difference can be significant.
@@ -17,15 +17,18 @@ pub(crate) struct PlatformTests {
     pub(crate) tests: Vec<String>,
     /// Fewest runs behind a figure of these tests.
     pub(crate) runs: usize,
-    pub(crate) again: SuiteCommand,
+    pub(crate) again: SuiteRerun,
 }
+
+/// A platform, and its plan keys that differ from the first one's: key, value of the first, own value.
+pub(crate) type DifferingSettings = (PlatformTests, Vec<(String, String, String)>);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScorecardEvidence {
     /// Tests that another platform ran, and this one did not.
     pub(crate) not_run: Option<PlatformTests>,
-    /// Plan keys of a platform that differ from the first: key, value of the first, own value.
-    pub(crate) settings: Option<(PlatformTests, Vec<(String, String, String)>)>,
+    /// The first platform with other plan settings.
+    pub(crate) settings: Option<DifferingSettings>,
     /// Tests with too few runs to tell a difference from chance, of the platform with the fewest runs.
     pub(crate) few: Option<PlatformTests>,
     /// Tests whose platforms differ by less than their repeats, of the platform with the fewest runs.

@@ -2,10 +2,10 @@
 
 use dyno_record::{Metric, RunRecord, Waits, WatchSummary};
 
-use super::suite_command::with_command;
+use super::suite_rerun::with_command;
 use super::{FoundStep, NextRule, NextStep, chosen};
 use crate::limited::WaitClass;
-use crate::number::{percent, span_s};
+use crate::number::{percent, sessions, span_s};
 
 /// A watch of less than this says little about peaks, s.
 const LENGTH_MIN_S: f64 = 600.0;
@@ -17,6 +17,8 @@ const DOMINATES_PCT: f64 = 50.0;
 const ACTIVE_MIN: f64 = 0.1;
 /// Utilization of the processors in the busiest minute from which they are short, %.
 const BUSY_PCT: f64 = 80.0;
+/// Readings at which a session blocked others, from which that is no chance.
+const READINGS_MIN: u64 = 2;
 /// Share of the time that gaps may have, %.
 const GAPS_PCT: f64 = 10.0;
 
@@ -37,6 +39,12 @@ pub(super) const RULES: &[WatchRule] = &[
         evidence: "counters are missing for over 10 % of a watch",
         source: WATCH,
         find: gaps,
+    },
+    NextRule {
+        name: "watch_blocker",
+        evidence: "one session blocked others at two readings or more",
+        source: WATCH,
+        find: blocker,
     },
     NextRule {
         name: "watch_dominant_wait",
@@ -83,6 +91,20 @@ fn gaps(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
     })
 }
 
+fn blocker(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let blocker = watch.watched.blockers.first().filter(|blocker| blocker.readings >= READINGS_MIN)?;
+    let state = if blocker.state.is_empty() { String::new() } else { format!(", {}", blocker.state) };
+    let sentence = format!(
+        "session {} ({}{state}) blocked up to {} from {} to {}; shorten its transactions",
+        blocker.session,
+        blocker.name,
+        sessions(blocker.waiting_max as f64),
+        span_s(blocker.from_s),
+        span_s(blocker.until_s)
+    );
+    Some((sentence, None))
+}
+
 fn dominant_wait(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
     let Waits::Sampled { samples, average_active_sessions, events, .. } = &watch.record.waits else {
         return None;
@@ -104,7 +126,7 @@ fn dominant_wait(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
         let locks = share_of(&[WaitClass::RowLock, WaitClass::Lock, WaitClass::Latch]);
         let command = format!("dyno show {}", watch.record.id);
         let more = "see which statements they belong to";
-        (locks >= DOMINATES_PCT).then(|| (("locks", locks), more, command))
+        (locks >= DOMINATES_PCT).then_some((("locks", locks), more, command))
     })
     .filter(|_| is_significant)?;
     let (what, share_pct) = what;

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::compare::adjusted;
 use crate::conclusion::suite::{SuiteResult, SuiteTestInfo};
-use crate::next::{NextStep, SuiteCommand};
+use crate::next::{NextStep, SuiteRerun};
 pub use value::{NOT_PRINTED, NOT_RUN, ScorecardFigure, ScorecardValue};
 
 /// Highest probability of chance at which a difference is significant.
@@ -36,7 +36,7 @@ pub struct ScorecardPlatform {
     /// Other facts that qualify its figures.
     pub notes: Vec<String>,
     /// How its suites are run again.
-    pub again: SuiteCommand,
+    pub again: SuiteRerun,
 }
 
 /// Whether a platform is better than the first in a test.

@@ -1,7 +1,7 @@
 //! What the rules of next steps ask about a scorecard.
 
 use super::{NOT_RUN, ScorecardPlatform, ScorecardRow, ScorecardVerdict};
-use crate::next::{NextStep, PlatformTests, ScorecardEvidence, after_scorecard};
+use crate::next::{DifferingSettings, NextStep, PlatformTests, ScorecardEvidence, after_scorecard};
 
 /// Factor from which a difference is of interest.
 const APART: f64 = 1.05;
@@ -48,7 +48,7 @@ fn of_platform(platform: &ScorecardPlatform, tests: Vec<String>, runs: usize) ->
 }
 
 /// The first measured platform with other plan settings than the first, and these.
-fn settings(platforms: &[ScorecardPlatform]) -> Option<(PlatformTests, Vec<(String, String, String)>)> {
+fn settings(platforms: &[ScorecardPlatform]) -> Option<DifferingSettings> {
     let mut measured = platforms.iter().filter(|platform| !platform.printed);
     let first = measured.next()?;
     let value = |key: &str| {

@@ -50,7 +50,8 @@ fn counted(moved: &[(StatementDescription, StatementCounts)], words: &str) -> (u
     let (one, counts) = all.next().unwrap_or_else(|| panic!("{words}: {moved:#?}"));
     assert!(all.next().is_none(), "{words}: {moved:#?}");
     assert!(!one.is_monitoring, "{one:?}");
-    assert!(counts.time_s > 0.0 && counts.time_s < 60.0, "{words}: {counts:?}");
+    assert!(counts.time_s > 0.0, "{words}: {counts:?}");
+    assert!(counts.time_s < 60.0, "{words}: {counts:?}");
     (counts.calls, counts.rows)
 }
 

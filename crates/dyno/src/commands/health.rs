@@ -56,7 +56,7 @@ pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow:
         last_met: earlier.into_iter().find(|(_, suite)| meets(suite)).map(|(id, _)| id),
         is_other_product: reservation.is_some(),
         new_file: new_file(&args.expect),
-        again: platforms::suite_command(&repository, &conclusion.of, &suite)?,
+        again: platforms::suite_rerun(&repository, &conclusion.of, &suite)?,
     };
     let next = next_steps(&checked, &expectations, &answers);
     talk.json(&json!({

@@ -8,7 +8,7 @@ const TESTS_MAX: usize = 6;
 
 /// How a suite of a platform was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SuiteCommand {
+pub struct SuiteRerun {
     /// `quick`, `full`; another depth is the usual one.
     pub depth: String,
     /// The variant of its runs.
@@ -17,7 +17,7 @@ pub struct SuiteCommand {
     pub options: Vec<String>,
 }
 
-impl SuiteCommand {
+impl SuiteRerun {
     /// The suite with these tests, and `more` options; with all tests where there are many or none.
     pub(crate) fn again(&self, tests: &[String], more: &str) -> String {
         self.at_depth(&self.depth, tests, more)
