@@ -15,7 +15,7 @@ use crate::text::{clean, indent, pad, width, wrap};
 const REASONS_MAX: usize = 3;
 
 /// Maximum lines of one reason.
-const REASON_LINES_MAX: usize = 3;
+const REASON_LINES_MAX: usize = 4;
 
 /// One table of `blocks` side by side, with columns that identify the run before them, and the status after
 /// them.

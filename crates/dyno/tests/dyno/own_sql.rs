@@ -358,7 +358,8 @@ fn mysql_protocols_give_the_same_outcome_for_custom_sql() {
                 let transfers = record["ops"]["transfer"]["count"].count();
                 assert!(moved[1] >= 2 * transfers, "{moved:?}");
                 match protocol {
-                    "simple" => assert_eq!(moved[0], 0, "{moved:?}"),
+                    // The observer executes one, to see whether the server counts such statements.
+                    "simple" => assert!(moved[0] <= 1, "{moved:?}"),
                     _ => assert!(moved[0] >= moved[1], "{moved:?}"),
                 }
                 assert!(
