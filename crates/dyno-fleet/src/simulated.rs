@@ -192,10 +192,13 @@ fn run_simulation(hosts: u32, sessions: u32) {
 fn agent_results_of_many_sessions_are_merged() {
     // The number of distinct latencies depends on the machine, so the same results are compared.
     let mut handed = handed_in(40);
-    let each = packed(&handed).len();
+    let unmerged = packed(&handed).len();
     handed.results.fold();
     let folded = packed(&handed).len();
-    assert!(folded < each, "40 sessions need {folded} bytes if merged, {each} bytes if stored one by one");
+    assert!(
+        folded < unmerged,
+        "40 sessions need {folded} bytes if merged, {unmerged} bytes if stored one by one"
+    );
     run_simulation(20, 8);
 }
 

@@ -47,7 +47,7 @@ fn health_rules_need_their_evidence() {
         change(&mut health);
         after_health(&health)
     };
-    let none = after_health(&base);
+    let without = after_health(&base);
     let worst = with(&|health| health.worst = Some(missed.clone()));
     let noisy = MissedExpectation { spread_pct: Some(30.0), ..missed.clone() };
     let noisy = with(&|health| health.worst = Some(noisy.clone()));
@@ -57,20 +57,25 @@ fn health_rules_need_their_evidence() {
         with(&|health| (health.worst, health.last_met) = (Some(missed.clone()), Some("suite-1".into())));
     assert_step("health_last_met", "dyno compare suite-1 suite-2", &last, &worst);
     let not_run = with(&|health| health.not_run = vec!["a".into(), "b".into()]);
-    assert_step("health_not_run", &format!("dyno suite --quick --test a --test b {AGAIN}"), &not_run, &none);
+    assert_step(
+        "health_not_run",
+        &format!("dyno suite --quick --test a --test b {AGAIN}"),
+        &not_run,
+        &without,
+    );
     let init = "dyno health suite-2 --init --expect expect.new.toml";
     let other = with(&|health| (health.is_other_product, health.unexpected) = (true, vec!["a".into()]));
-    assert_step("health_other_product", init, &other, &none);
+    assert_step("health_other_product", init, &other, &without);
     let open = with(&|health| health.unexpected = vec!["a".into()]);
     assert_step("health_no_expectation", init, &open, &other);
 }
 
 #[test]
 fn scorecard_and_price_rules_need_their_evidence() {
-    let none = after_scorecard(&ScorecardEvidence::default());
+    let without = after_scorecard(&ScorecardEvidence::default());
     let not_run = ScorecardEvidence { not_run: Some(tests(&["a"])), ..ScorecardEvidence::default() };
     let quick = format!("dyno suite --quick --test a {AGAIN}");
-    assert_step("scorecard_not_run", &quick, &after_scorecard(&not_run), &none);
+    assert_step("scorecard_not_run", &quick, &after_scorecard(&not_run), &without);
     let differing = vec![
         ("depth".to_owned(), "full".to_owned(), "quick".to_owned()),
         ("data.scale".to_owned(), "8M".to_owned(), "2M".to_owned()),
@@ -78,23 +83,23 @@ fn scorecard_and_price_rules_need_their_evidence() {
     let settings =
         ScorecardEvidence { settings: Some((tests(&[]), differing)), ..ScorecardEvidence::default() };
     let command = "dyno suite --full --variant new --set data.scale=8M --target sqlite:a.db";
-    assert_step("scorecard_settings", command, &after_scorecard(&settings), &none);
+    assert_step("scorecard_settings", command, &after_scorecard(&settings), &without);
     let few = ScorecardEvidence { few: Some(tests(&["a"])), ..ScorecardEvidence::default() };
-    let whole = format!("dyno suite --quick {AGAIN}");
-    assert_step("scorecard_few_runs", &whole, &after_scorecard(&few), &none);
+    let repeated = format!("dyno suite --quick --test a {AGAIN}");
+    assert_step("scorecard_few_runs", &repeated, &after_scorecard(&few), &without);
     let unsure = ScorecardEvidence { unsure: Some(tests(&["a"])), ..ScorecardEvidence::default() };
     let full = format!("dyno suite --full --test a {AGAIN}");
-    assert_step("scorecard_unsure", &full, &after_scorecard(&unsure), &none);
+    assert_step("scorecard_unsure", &full, &after_scorecard(&unsure), &without);
 
-    let none = after_price(&PriceEvidence::default());
+    let without = after_price(&PriceEvidence::default());
     let names = ["old".to_owned(), "new".to_owned()];
     let undecided = Some(("1 light transaction/s".to_owned(), names, tests(&["a"]), true));
     let price = PriceEvidence { undecided, ..PriceEvidence::default() };
-    assert_step("price_undecided", &full, &after_price(&price), &none);
+    assert_step("price_undecided", &full, &after_price(&price), &without);
     let price = PriceEvidence { not_run: Some(tests(&["a"])), ..PriceEvidence::default() };
-    assert_step("price_not_run", &quick, &after_price(&price), &none);
+    assert_step("price_not_run", &quick, &after_price(&price), &without);
     let price = PriceEvidence { no_knee: Some(tests(&["a"])), ..PriceEvidence::default() };
-    assert_step("price_no_knee", &full, &after_price(&price), &none);
+    assert_step("price_no_knee", &full, &after_price(&price), &without);
 }
 
 #[test]
@@ -105,7 +110,7 @@ fn capacity_rules_need_their_evidence() {
         change(&mut capacity);
         after_capacity(&capacity)
     };
-    let none = after_capacity(&base);
+    let without = after_capacity(&base);
     let of_test = |test: Option<&str>| MeasuredLimit {
         part: "block reads".into(),
         peak_pct: 70.0,
@@ -116,13 +121,13 @@ fn capacity_rules_need_their_evidence() {
     let soon = |days: f64| with(&|of| of.soonest = Some((of_test(Some("a")), days, "40 days".into())));
     assert_step("capacity_limit_near", &full, &soon(40.0), &soon(400.0));
     let sweep = "dyno sweep --set sweep.sessions=8,16,32 --set sweep.repeats=3 --target sqlite:a.db --set data.scale=2M";
-    assert_step("capacity_unsure_limit", sweep, &with(&|of| of.unsure = Some(of_test(None))), &none);
+    assert_step("capacity_unsure_limit", sweep, &with(&|of| of.unsure = Some(of_test(None))), &without);
     let differs = with(&|of| (of.differs, of.is_empty) = (Some("4 CPUs, 8 CPUs".into()), true));
-    assert_step("capacity_other_platform", "", &differs, &none);
+    assert_step("capacity_other_platform", "", &differs, &without);
     let watch = with(&|of| (of.short_use, of.watch) = (Some((600.0, 1)), Some((again().options, 1.0))));
     let command = "dyno watch --time 8h --interval 1s --target sqlite:a.db --set data.scale=2M";
-    assert_step("capacity_longer_use", command, &watch, &none);
-    assert_step("capacity_longer_use", "", &with(&|of| of.short_use = Some((3_600.0, 2))), &none);
+    assert_step("capacity_longer_use", command, &watch, &without);
+    assert_step("capacity_longer_use", "", &with(&|of| of.short_use = Some((3_600.0, 2))), &without);
     let suite = format!("dyno suite --quick {AGAIN}");
     assert_step("capacity_nothing_compared", &suite, &with(&|of| of.is_empty = true), &differs);
 }
@@ -135,20 +140,20 @@ fn study_rules_need_their_evidence() {
         change(&mut study);
         after_study(&study)
     };
-    let none = after_study(&base);
-    assert_step("study_resume", "dyno study resume study-1", &with(&|of| of.is_stopped = true), &none);
-    assert_step("study_confounded", "", &with(&|of| of.confounded = vec!["v".into()]), &none);
+    let without = after_study(&base);
+    assert_step("study_resume", "dyno study resume study-1", &with(&|of| of.is_stopped = true), &without);
+    assert_step("study_confounded", "", &with(&|of| of.confounded = vec!["v".into()]), &without);
     let setting = ("work_mem".to_owned(), "4MB".to_owned(), "64MB".to_owned());
-    let one = with(&|of| {
+    let single_setting = with(&|of| {
         (of.best, of.best_setting, of.best_differences) = (Some("v".into()), Some(setting.clone()), 1);
     });
     let several = with(&|of| (of.best, of.best_differences) = (Some("v".into()), 3));
-    assert_step("study_confirm", "dyno ab --setting work_mem=4MB,64MB", &one, &several);
-    assert_step("study_separate", "", &several, &one);
+    assert_step("study_confirm", "dyno ab --setting work_mem=4MB,64MB", &single_setting, &several);
+    assert_step("study_separate", "", &several, &single_setting);
     let wide = with(&|of| of.wide = Some(("v".into(), 12.0)));
-    assert_step("study_repeats", "", &wide, &none);
+    assert_step("study_repeats", "", &wide, &without);
     assert!(wide[0].sentence.contains("set `repeats = 8`"), "{wide:?}");
-    assert_step("study_failed", "", &with(&|of| of.failed = Some(("v".into(), "no mount".into()))), &none);
+    assert_step("study_failed", "", &with(&|of| of.failed = Some(("v".into(), "no mount".into()))), &without);
     let trade = with(&|of| of.trades = vec!["w".into()]);
     let best = with(&|of| (of.trades, of.best) = (vec!["w".into()], Some("v".into())));
     assert_step("study_trade", "", &trade, &best);
@@ -159,7 +164,7 @@ fn watch() -> RunRecord {
     record.options = again().options;
     record.window = Some(Window { seconds: 3_600.0, ..Window::default() });
     record.series.interval_s = 1.0;
-    record.waits = Waits::Absent { absent: "none".into() };
+    record.waits = Waits::Absent { absent: "without".into() };
     record.watched = Some(WatchSummary { known_s: 3_600.0, ..WatchSummary::default() });
     record
 }
@@ -186,33 +191,55 @@ fn watch_rules_need_their_evidence() {
         change(&mut record);
         after_watch(&record)
     };
-    let none = after_watch(&watch());
+    let without = after_watch(&watch());
     let target = "--target sqlite:a.db --set data.scale=2M";
     let short = with(&|record| record.watched.as_mut().unwrap().known_s = 60.0);
-    assert_step("watch_short", &format!("dyno watch --time 2h --interval 1s {target}"), &short, &none);
+    assert_step("watch_short", &format!("dyno watch --time 2h --interval 1s {target}"), &short, &without);
     let gaps = with(&|record| {
         let watched = record.watched.as_mut().unwrap();
         watched.known_s = 1_800.0;
         watched.gaps = vec![Gap { why: "the server was restarted".into(), ..Gap::default() }];
     });
-    assert_step("watch_gaps", "", &gaps, &none);
+    assert_step("watch_gaps", "", &gaps, &without);
     let blocked = with(&|record| {
         let blocker = LockBlocker { session: "4711".into(), readings: 2, ..LockBlocker::default() };
         record.watched.as_mut().unwrap().blockers = vec![blocker];
     });
-    assert_step("watch_blocker", "", &blocked, &none);
+    assert_step("watch_blocker", "", &blocked, &without);
     let device = with(&|record| waiting(record, "IO", "DataFileRead"));
-    assert_step("watch_dominant_wait", &format!("dyno suite --group storage {target}"), &device, &none);
+    assert_step("watch_dominant_wait", &format!("dyno suite --group storage {target}"), &device, &without);
     let log = with(&|record| waiting(record, "IO", "WALSync"));
-    assert_step("watch_dominant_wait", &format!("dyno suite --group redo {target}"), &log, &none);
+    let commits = format!("dyno suite --test storage-redo-commit --test storage-redo-group {target}");
+    assert_step("watch_dominant_wait", &commits, &log, &without);
     let locks = with(&|record| waiting(record, "Lock", "transactionid"));
-    assert_step("watch_dominant_wait", &format!("dyno show {}", watch().id), &locks, &none);
+    let more_often = format!("dyno watch --time 10m --interval 200ms {target}");
+    assert_step("watch_unseen_locks", &more_often, &locks, &blocked);
     let busy = with(&|record| {
         record.metrics.insert("cpu_busy_pct".into(), Metric::Value { value: 70.0, unit: Unit::Percent });
         let spread = Spread { busiest_minute: Some(93.0), ..Spread::default() };
         record.watched.as_mut().unwrap().spreads.insert("cpu_busy_pct".into(), spread);
     });
     let command = format!("dyno suite --group cpu --group server {target}");
-    assert_step("watch_busy_processors", &command, &busy, &none);
+    assert_step("watch_busy_processors", &command, &busy, &without);
     assert_eq!(after_watch(&fixture::postgres()), [], "a run is no watch");
+}
+
+#[test]
+fn suites_that_rules_name_exist_in_the_catalog() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/suite");
+    let pages: String = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path().join("tests.toml")).unwrap())
+        .collect();
+    for command in watch::SUITES {
+        let words: Vec<&str> = command.split(' ').skip(2).collect();
+        for option in words.chunks(2) {
+            let [name, value] = option else { panic!("{command}") };
+            let defined = match *name {
+                "--group" => format!("group = \"{value}\""),
+                _ => format!("[test.{value}]"),
+            };
+            assert!(pages.contains(&defined), "{defined} of `{command}`");
+        }
+    }
 }

@@ -49,12 +49,12 @@ fn sets(command: &str, key: &str) -> bool {
         let value = value.trim_start_matches('\'');
         option == "--set" && value.split('=').next() == Some(key)
     };
-    let own = match key {
+    let shorthand = match key {
         "run.time" => "--time",
         "observe.interval" => "--interval",
         _ => return words().any(of_set),
     };
-    words().any(of_set) || words().any(|(option, _)| option == own)
+    words().any(of_set) || words().any(|(option, _)| option == shorthand)
 }
 
 #[cfg(test)]

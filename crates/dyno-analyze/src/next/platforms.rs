@@ -142,7 +142,7 @@ fn few_runs(card: &ScorecardEvidence) -> Option<FoundStep> {
         names(few.tests.iter()),
         few.platform
     );
-    with_command(sentence, few.again.again(&[], ""))
+    with_command(sentence, few.again.again(&few.tests, ""))
 }
 
 fn unsure(card: &ScorecardEvidence) -> Option<FoundStep> {

@@ -22,6 +22,16 @@ const READINGS_MIN: u64 = 2;
 /// Share of the time that gaps may have, %.
 const GAPS_PCT: f64 = 10.0;
 
+/// Where a load may run: what is watched is in use.
+const QUIET: &str = "on a copy of the platform or while nobody uses it";
+const STORAGE: &str = "dyno suite --group storage";
+const COMMITS: &str = "dyno suite --test storage-redo-commit --test storage-redo-group";
+const PROCESSORS: &str = "dyno suite --group cpu";
+const SERVER: &str = "dyno suite --group cpu --group server";
+/// The suites that rules name.
+#[cfg(test)]
+pub(super) const SUITES: [&str; 4] = [STORAGE, COMMITS, PROCESSORS, SERVER];
+
 const WATCH: &str = "docs/guides/watch.md";
 const CAPACITY: &str = "docs/guides/capacity.md";
 
@@ -48,9 +58,15 @@ pub(super) const RULES: &[WatchRule] = &[
     },
     NextRule {
         name: "watch_dominant_wait",
-        evidence: "one kind of wait has half of the active time in 20 samples or more",
+        evidence: "waits for storage, commits or processors have half of the active time in 20 samples or more",
         source: "docs/concepts/analysis.md#what-limits",
         find: dominant_wait,
+    },
+    NextRule {
+        name: "watch_unseen_locks",
+        evidence: "waits for locks have half of the active time, and no reading met a session that blocked others",
+        source: WATCH,
+        find: unseen_locks,
     },
     NextRule {
         name: "watch_busy_processors",
@@ -75,6 +91,16 @@ pub fn after_watch(record: &RunRecord) -> Vec<NextStep> {
 }
 
 impl WatchEvidence<'_> {
+    /// The share of these classes in the active time, %; absent where samples are too few or nothing was active.
+    fn share_of(&self, classes: &[WaitClass]) -> Option<f64> {
+        let Waits::Sampled { samples, average_active_sessions, events, .. } = &self.record.waits else {
+            return None;
+        };
+        let waits = events.iter().filter(|wait| classes.contains(&WaitClass::of(&wait.class, &wait.event)));
+        (*samples >= SAMPLES_MIN && *average_active_sessions >= ACTIVE_MIN)
+            .then(|| waits.map(|wait| wait.share_pct).sum())
+    }
+
     fn interval(&self) -> String {
         let seconds = self.record.series.interval_s.max(0.001);
         dyno_plan::TimeSpan(std::time::Duration::from_secs_f64(seconds)).to_string()
@@ -106,31 +132,28 @@ fn blocker(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
 }
 
 fn dominant_wait(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
-    let Waits::Sampled { samples, average_active_sessions, events, .. } = &watch.record.waits else {
-        return None;
-    };
-    let is_significant = *samples >= SAMPLES_MIN && *average_active_sessions >= ACTIVE_MIN;
-    let share_of = |kinds: &[WaitClass]| -> f64 {
-        let those = events.iter().filter(|wait| kinds.contains(&WaitClass::of(&wait.class, &wait.event)));
-        those.map(|wait| wait.share_pct).sum()
-    };
-    let (what, more, command) = [
-        (WaitClass::Device, "data files", "measure what storage can do", "dyno suite --group storage"),
-        (WaitClass::Commit, "the log of commits", "measure what the log can do", "dyno suite --group redo"),
-        (WaitClass::Cpu, "processors", "measure what they can do", "dyno suite --group cpu"),
+    let (share_pct, [what, more, command]) = [
+        (WaitClass::Device, ["data files", "measure what storage can do", STORAGE]),
+        (WaitClass::Commit, ["the log of commits", "measure what the log can do", COMMITS]),
+        (WaitClass::Cpu, ["processors", "measure what they can do", PROCESSORS]),
     ]
     .into_iter()
-    .find(|(kind, ..)| share_of(&[*kind]) >= DOMINATES_PCT)
-    .map(|(kind, what, more, command)| ((what, share_of(&[kind])), more, command.to_owned()))
-    .or_else(|| {
-        let locks = share_of(&[WaitClass::RowLock, WaitClass::Lock, WaitClass::Latch]);
-        let command = format!("dyno show {}", watch.record.id);
-        let more = "see which statements they belong to";
-        (locks >= DOMINATES_PCT).then_some((("locks", locks), more, command))
+    .find_map(|(class, words)| {
+        Some((watch.share_of(&[class])?, words)).filter(|(share_pct, _)| *share_pct >= DOMINATES_PCT)
+    })?;
+    let sentence = format!("{} % of the active time was for {what}; {more}, {QUIET}", percent(share_pct));
+    with_command(sentence, command.to_owned())
+}
+
+fn unseen_locks(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
+    let share_pct = watch.share_of(&[WaitClass::RowLock, WaitClass::Lock])?;
+    (share_pct >= DOMINATES_PCT && watch.watched.blockers.is_empty()).then(|| {
+        let sentence = format!(
+            "{} % of the active time was for locks, and no reading met their holders; read more often",
+            percent(share_pct)
+        );
+        (sentence, Some("dyno watch --time 10m --interval 200ms".to_owned()))
     })
-    .filter(|_| is_significant)?;
-    let (what, share_pct) = what;
-    with_command(format!("{} % of the active time was for {what}; {more}", percent(share_pct)), command)
 }
 
 fn busy_processors(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
@@ -139,10 +162,10 @@ fn busy_processors(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
         .then_some(busy_pct)
         .filter(|busy_pct| *busy_pct > BUSY_PCT)?;
     let sentence = format!(
-        "the processors were {} % busy in the busiest minute; measure how much more work they can do",
+        "the processors were {} % busy in the busiest minute; measure how much more work they can do, {QUIET}",
         percent(busy_pct)
     );
-    with_command(sentence, "dyno suite --group cpu --group server".to_owned())
+    with_command(sentence, SERVER.to_owned())
 }
 
 fn short(watch: &WatchEvidence<'_>) -> Option<FoundStep> {

@@ -32,10 +32,10 @@ fn undecided(
     platforms: &[(ScorecardPlatform, PlatformPrice)],
     costs: &Costs,
 ) -> Option<(String, [String; 2], PlatformTests, bool)> {
-    let known = costs.each.iter().enumerate().filter_map(|(at, cost)| Some((at, cost.as_ref().ok()?)));
-    let mut known: Vec<(usize, &Cost)> = known.collect();
-    known.sort_by(|a, b| a.1.a_month.total_cmp(&b.1.a_month));
-    let [(a, lowest), (b, next), ..] = known[..] else { return None };
+    let priced = costs.each.iter().enumerate().filter_map(|(at, cost)| Some((at, cost.as_ref().ok()?)));
+    let mut by_price: Vec<(usize, &Cost)> = priced.collect();
+    by_price.sort_by(|a, b| a.1.a_month.total_cmp(&b.1.a_month));
+    let [(a, lowest), (b, next), ..] = by_price[..] else { return None };
     let ranges = lowest.range.zip(next.range);
     if ranges.is_some_and(|(lowest, next)| lowest.1 < next.0) {
         return None;

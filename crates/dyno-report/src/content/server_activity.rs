@@ -154,13 +154,13 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
         GridHead::figures("per second", ""),
     ]);
     for (title, figures) in GROUPS {
-        let found: Vec<(&ActivityFigure, f64)> =
+        let moved_figures: Vec<(&ActivityFigure, f64)> =
             figures.iter().filter_map(|figure| Some((figure, moved(record, figure)?))).collect();
-        if found.is_empty() {
+        if moved_figures.is_empty() {
             continue;
         }
         grid.row([GridCell::text(title)]);
-        for (figure, total) in found {
+        for (figure, total) in moved_figures {
             let per_s = (seconds > 0.0).then(|| total / seconds);
             let whole = match figure.unit {
                 ActivityUnit::Count => GridCell::count(total.round() as u64),
