@@ -2,9 +2,9 @@
 //! before the run.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use dyno_drive::{CostProfiler, CostProfilerStop};
+use dyno_drive::{CostProfiler, CostProfilerHandle};
 use dyno_engine::bounded_query::PendingAnswer;
 use dyno_engine::{Cancel, MonotonicClock, TargetError, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
@@ -18,8 +18,10 @@ use crate::targets::{ReachedTarget, ReachedTargets};
 /// Approximate time for measuring, and the maximum share of the warm-up.
 const TIME_MAX: Duration = Duration::from_secs(2);
 const SHARE_OF_WARMUP: u32 = 2;
-/// Additional time to wait for the measurement, because another session may hold a lock.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long to wait for the next answer of the server, because another session may hold a lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The most time for the whole measurement on a server that answers slowly.
+const WHOLE_MAX: Duration = Duration::from_secs(60);
 /// Longest transaction that is measured; repeating a longer one would exceed the time limit.
 const LONGEST: Duration = Duration::from_secs(3);
 /// The same limit if counters are read after every request, which needs more repeats.
@@ -94,7 +96,7 @@ fn learn_costs(
     }
     let defines = custom_workload.facts().defines;
     ctx.emit(CampaignEvent::Learning);
-    let stop = CostProfilerStop::default();
+    let handle = CostProfilerHandle::default();
     let profiler = CostProfiler {
         target: Arc::clone(&reached.target),
         workload: Arc::clone(custom_workload),
@@ -111,12 +113,12 @@ fn learn_costs(
             (false, true) => LONGEST_SINGLY,
             (false, false) => LONGEST,
         },
-        stop: stop.clone(),
+        handle: handle.clone(),
         spec: spec.clone(),
     };
     // An interrupted DDL sequence may leave an index created and not dropped, and the run would fail on it.
-    let patience = if defines { DEFINITION_PATIENCE } else { TIME_MAX + PATIENCE };
-    match learn_within(ctx, profiler, &stop, patience) {
+    let patience = if defines { DEFINITION_PATIENCE } else { PATIENCE };
+    match learn_within(ctx, profiler, &handle, patience) {
         Ok(learned) => {
             // A class that never runs needs no expectation.
             let accept_learned =
@@ -141,28 +143,35 @@ fn learn_costs(
 /// The measured effect of each class, or why it could not be measured.
 type LearnedCosts = Vec<Result<Learned, String>>;
 
-/// Measures within a time limit, and makes sure that nothing continues afterwards, because the run would
-/// count it.
+/// Measures as long as the server answers at least once in each span of `patience`, and makes sure that
+/// nothing continues afterwards, because the run would count it.
 fn learn_within(
     ctx: &CampaignContext<'_>,
     profiler: CostProfiler,
-    stop: &CostProfilerStop,
+    handle: &CostProfilerHandle,
     patience: Duration,
 ) -> Result<LearnedCosts, TargetError> {
     let task = PendingAnswer::start(move || profiler.learn())
         .map_err(|error| TargetError::database(format!("no thread could be started: {error}")))?;
-    task.wait(patience, &ctx.cancel).unwrap_or_else(|| {
-        stop.cancel();
-        task.wait(END_MAX, &Cancel::default());
-        Err(match ctx.cancel.is_cancelled() {
-            true => TargetError::new(TargetErrorKind::Cancelled, "stopped"),
-            false => {
-                let seconds = patience.as_secs();
-                TargetError::new(
-                    TargetErrorKind::Unreachable,
-                    format!("it did not finish within {seconds} s: another session may hold a lock"),
-                )
-            }
-        })
-    })
+    let (start, mut answered) = (Instant::now(), 0);
+    let error = loop {
+        if let Some(learned) = task.wait(patience, &ctx.cancel) {
+            return learned;
+        }
+        let before = std::mem::replace(&mut answered, handle.answered());
+        if ctx.cancel.is_cancelled() {
+            break TargetError::new(TargetErrorKind::Cancelled, "stopped");
+        }
+        let why = if answered == before {
+            format!("no answer within {} s: another session may hold a lock", patience.as_secs())
+        } else if start.elapsed() >= WHOLE_MAX {
+            format!("it did not finish within {} s", WHOLE_MAX.as_secs())
+        } else {
+            continue;
+        };
+        break TargetError::new(TargetErrorKind::Unreachable, why);
+    };
+    handle.cancel();
+    task.wait(END_MAX, &Cancel::default());
+    Err(error)
 }

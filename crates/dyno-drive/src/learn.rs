@@ -2,6 +2,7 @@
 //! before other sessions connect and before anything counts.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -70,18 +71,25 @@ pub struct CostProfiler {
     pub singly: bool,
     /// The longest transaction that is measured.
     pub longest: Duration,
-    /// Ends the measurement early.
-    pub stop: CostProfilerStop,
+    /// Observes the measurement from outside, and ends it early.
+    pub handle: CostProfilerHandle,
 }
 
-/// Ends a measurement from outside, even while its session waits, for example for a foreign lock.
+/// Observes a measurement from outside, and ends it even while its session waits, for example for a foreign
+/// lock.
 #[derive(Clone, Default)]
-pub struct CostProfilerStop {
+pub struct CostProfilerHandle {
     cancel: Cancel,
     session: Arc<OnceLock<Arc<dyn Interrupter>>>,
+    answered: Arc<AtomicU64>,
 }
 
-impl CostProfilerStop {
+impl CostProfilerHandle {
+    /// Number of requests that the server has answered so far.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
     /// Ends it: no transaction in progress is committed afterwards.
     pub fn cancel(&self) {
         self.cancel.cancel();
@@ -128,7 +136,7 @@ impl CostProfiler {
         };
         let mut session = self.target.session(&setup)?;
         // A later stop finds the session; an earlier stop is seen here.
-        let _ = self.stop.session.set(session.interrupter());
+        let _ = self.handle.session.set(session.interrupter());
         if self.connect == Connect::Transaction {
             session.disconnect();
         }
@@ -200,7 +208,7 @@ impl CostProfiler {
         snapshot_cost: &BTreeMap<Counter, f64>,
     ) -> Result<Result<Learned, String>, TargetError> {
         let mut parts = Vec::with_capacity(PARTS);
-        if self.stop.cancel.is_cancelled() {
+        if self.handle.cancel.is_cancelled() {
             return Ok(Err("the run was stopped".to_owned()));
         }
         // The first transaction finds neither statements nor data in caches.
@@ -226,7 +234,7 @@ impl CostProfiler {
             let (mut transactions, mut empty_polls, mut busy_ns) = (0, 0, 0);
             let (mut rows, mut rows_written) = (0, 0);
             while transactions < TRANSACTIONS_MAX && (transactions + empty_polls == 0 || busy_ns < part_ns) {
-                if self.stop.cancel.is_cancelled() {
+                if self.handle.cancel.is_cancelled() {
                     return Ok(Err("the run was stopped".to_owned()));
                 }
                 if let Err(why) = self.transaction(place, actor, session, 0)? {
@@ -272,15 +280,16 @@ impl CostProfiler {
         singly: usize,
     ) -> Result<Result<(), String>, TargetError> {
         if self.connect == Connect::Session {
-            return Self::steps(place, actor, session, singly);
+            return self.steps(place, actor, session, singly);
         }
         session.reconnect()?;
-        let outcome = Self::steps(place, actor, session, singly);
+        let outcome = self.steps(place, actor, session, singly);
         session.disconnect();
         outcome
     }
 
     fn steps(
+        &self,
         place: usize,
         actor: &mut CustomActor,
         session: &mut dyn Session,
@@ -302,6 +311,7 @@ impl CostProfiler {
             let error = match turn {
                 Ok(SessionTurn::Over) => return Ok(Ok(())),
                 Ok(SessionTurn::Asked(done)) => {
+                    self.handle.answered.fetch_add(1, Ordering::Relaxed);
                     if singly > 0 {
                         singly -= 1;
                         session.edge().map_err(|error| request_error(&error))?;

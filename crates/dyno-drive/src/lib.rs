@@ -67,7 +67,7 @@ pub use complete::{CoarseLatencies, CompletedInterval, RunningTotals};
 pub use descriptors::{raise_limit, too_few};
 pub use interval::IntervalCounts;
 pub use job::{DriveJob, TargetContext};
-pub use learn::{CostProfiler, CostProfilerStop};
+pub use learn::{CostProfiler, CostProfilerHandle};
 pub use leftover::Leftover;
 pub use part::{SessionGroup, WorkerStatus};
 pub use results::{ResultShape, Results};

@@ -42,11 +42,11 @@ impl<'a> TransactionModel<'a> {
         }
         let expected: Vec<&Expected> = facts.record.workloads().flat_map(|own| &own.expected).collect();
         if expected.is_empty() {
-            return Err(Skip(
-                "the workload states no expectation and none was learned; a run with a warm-up (run.warmup) \
-                 learns them"
-                    .into(),
-            ));
+            let why = match facts.record.plan.run.warmup.0.is_zero() {
+                true => "a run with a warm-up (run.warmup) learns them",
+                false => "the messages of the run say why",
+            };
+            return Err(Skip(format!("the workload states no expectation and none was learned; {why}").into()));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
         Ok(Self {
