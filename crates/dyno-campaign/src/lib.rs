@@ -43,6 +43,7 @@ pub mod custom_workloads;
 mod data;
 mod database_reports;
 mod described;
+pub mod doctor;
 mod driver;
 mod drop;
 mod error;

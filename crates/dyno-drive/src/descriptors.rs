@@ -27,6 +27,11 @@ pub fn raise_limit() {
     }
 }
 
+/// Files and connections that this process may have open at once. Absent where there is no limit.
+pub fn open_files_max() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
 /// The hint, if `error` says that this process has too many files and connections open.
 pub fn too_few(error: &(dyn Error + 'static)) -> Option<String> {
     let words = io::Error::from(Errno::MFILE).to_string();

@@ -64,7 +64,7 @@ mod worker_pool;
 
 pub use ack_recorder::AckLedger;
 pub use complete::{CoarseLatencies, CompletedInterval, RunningTotals};
-pub use descriptors::{raise_limit, too_few};
+pub use descriptors::{open_files_max, raise_limit, too_few};
 pub use interval::IntervalCounts;
 pub use job::{DriveJob, TargetContext};
 pub use learn::{CostProfiler, CostProfilerHandle};

@@ -1,6 +1,7 @@
 //! The command line: one variant for each command, with its help.
 
 mod awr;
+mod build;
 mod calibrate;
 mod capacity;
 mod common;
@@ -41,7 +42,7 @@ pub(crate) use import::{
 };
 pub(crate) use measuring::{AbArgs, RunArgs, SearchArgs, SoakArgs, SweepArgs};
 pub(crate) use prepare::{Check, Drop, Init, LoadArgs};
-pub(crate) use program::{Completions, Man};
+pub(crate) use program::{Completions, DemoArgs, Man};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, List, ReportArgs, ShowArgs, TrendArgs};
 #[cfg(feature = "serve")]
@@ -57,7 +58,7 @@ pub(crate) use workload::{CheckWorkload, WorkloadCommand};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
-#[command(name = "dyno", version, max_term_width = 100, propagate_version = true, after_long_help = EXAMPLES)]
+#[command(name = "dyno", version, long_version = build::DESCRIPTION.as_str(), max_term_width = 100, propagate_version = true, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -67,6 +68,7 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  dyno demo                                     a first measurement, without set-up
   dyno init                                     write a commented plan, dyno.toml
   dyno load && dyno run                         load the data, then one run on SQLite
   dyno run --set run.sessions_per_schema=8      run with eight sessions
@@ -81,6 +83,25 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
+    /// Measure the embedded database in a new folder: load, ramp, answer and page in half a minute.
+    #[command(
+        after_long_help = "The demo shows each command before it runs it. Nothing outside of its folder \
+        changes. Exit code 1: the audit found a run invalid, as on a very busy machine.\n\n\
+        Examples:\n  \
+        dyno demo\n  \
+        dyno demo --dir first-look"
+    )]
+    Demo(DemoArgs),
+    /// Find what distorts measurements on this machine.
+    #[command(
+        after_long_help = "Checks processors, their frequency, clock, memory, swap, limits and tools, and the \
+        load of other programs for a second. Each finding says what it distorts, and the command that changes it. \
+        Nothing is changed. `dyno check` checks the database and the plan.\n\n\
+        Examples:\n  \
+        dyno doctor\n  \
+        dyno doctor --json"
+    )]
+    Doctor,
     /// Write a commented plan file.
     #[command(after_long_help = "The plan contains the values of --target and --set.\n\n\
             Examples:\n  \

@@ -29,6 +29,11 @@ mod terminal;
 
 use std::process::ExitCode;
 
+/// The static binary's allocator: musl's own serves one thread at a time.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     dyno_drive::raise_limit();
     let cli = cli::Cli::read();

@@ -24,7 +24,9 @@ enum Uses {
 }
 
 /// Every command, in the order of the help. Groups with one title are shown as one.
-const GROUPS: [CommandGroup; 10] = [
+const GROUPS: [CommandGroup; 12] = [
+    CommandGroup { title: "Begin", uses: Uses::Nothing, commands: &["demo"] },
+    CommandGroup { title: "Begin", uses: Uses::Repository, commands: &["doctor"] },
     CommandGroup { title: "Prepare", uses: Uses::Plan, commands: &["init", "check", "workload"] },
     CommandGroup { title: "Prepare", uses: Uses::Measurement, commands: &["load", "drop"] },
     CommandGroup {

@@ -20,6 +20,14 @@ impl Cli {
     pub(crate) fn read() -> Self {
         parse(at_every_level(Cli::command()), std::env::args_os()).unwrap_or_else(|error| refuse(&error))
     }
+
+    /// The command that `words` name, the program's name first.
+    ///
+    /// # Errors
+    /// As on the command line.
+    pub(crate) fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Self, clap::Error> {
+        parse(at_every_level(Cli::command()), words.into_iter().map(OsString::from))
+    }
 }
 
 fn parse(mut command: Command, args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {

@@ -14,6 +14,8 @@ mod check;
 mod collect;
 mod compare;
 mod completions;
+mod demo;
+mod doctor;
 mod drop;
 mod dry_run;
 mod export;
@@ -56,6 +58,8 @@ pub(crate) fn run(cli: &Cli, talk: &Console) -> anyhow::Result<Exit> {
         dyno_plan::check_options(&context::options(common))?;
     }
     match &cli.command {
+        CliCommand::Demo(args) => demo::run(args, talk),
+        CliCommand::Doctor => doctor::run(common, talk),
         CliCommand::Init(args) => init::run(common, args, talk),
         CliCommand::Check(args) => check::run(common, args, talk),
         CliCommand::Load(args) => load::run(common, args, talk),
@@ -133,6 +137,6 @@ fn needs_plan(command: &CliCommand, common: &CommonArgs) -> bool {
         | CliCommand::Awr(_) => false,
         // It reads a plan if a target is named.
         CliCommand::Workload(_) => !common.target.is_empty(),
-        CliCommand::Completions(_) | CliCommand::Man(_) => false,
+        CliCommand::Demo(_) | CliCommand::Doctor | CliCommand::Completions(_) | CliCommand::Man(_) => false,
     }
 }

@@ -38,6 +38,7 @@ mod faults_postgres;
 mod faults_signals;
 mod faults_terminal;
 #[cfg(feature = "fleet")]
+mod first_minute;
 mod fleet;
 #[cfg(feature = "fleet")]
 mod fleet_mysql;

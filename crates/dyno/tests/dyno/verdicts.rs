@@ -52,7 +52,8 @@ fn scorecard_compares_platforms_and_their_prices() {
     assert!(card["notes"].to_string().contains("Oracle's licence"), "{}", card["notes"]);
     let step = entry_by_key(&card["next"], "rule", "scorecard_few_runs");
     let command = step["command"].as_str().unwrap();
-    let repeated = "dyno suite --quick --test cpu-integer --test server-lookup --variant old --target sqlite:";
+    let repeated =
+        "dyno suite --quick --test cpu-integer --test server-lookup --variant old --target sqlite:";
     assert!(command.starts_with(repeated), "{command}");
     let written = std::fs::read_to_string(&page).unwrap();
     assert!(written.contains("<svg"));
