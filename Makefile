@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test test-all check format lint doc unit attacks testbeds machine faults deny bless fuzz install clean
+.PHONY: help build dist packages test-packages demo bench bench-programs test test-all check format lint doc unit attacks testbeds machine faults deny bless fuzz install clean
 
 CARGO ?= cargo
 # Where cargo puts what it builds.
@@ -14,6 +14,9 @@ help:
 	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
+	@echo 'make dist      archives of a release with a static program, in target/dist; TARGETS=x86_64-unknown-linux-musl only this one'
+	@echo 'make packages  the archives, and a Debian package and an RPM of each'
+	@echo 'make test-packages  archive and packages on fresh roots of Debian 11 and 12, as root; builds the archive if there is none'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
 	@echo 'make machine   a virtual machine with two kernels and a disk to spare, for studies that no machine in use is to meet; scripts/machine.sh leads it'
 	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
@@ -22,6 +25,19 @@ help:
 
 build:
 	$(CARGO) build --release -p dyno
+
+# TARGETS: those of rustc; x86_64 and aarch64 with musl where it is empty.
+dist:
+	sh scripts/dist.sh $(TARGETS)
+
+packages: dist
+	for archive in $(TARGET)/dist/*.tar.gz; do sh packaging/build.sh "$$archive" || exit; done
+
+# On the architecture of this machine.
+HOST_ARCHIVE = $(TARGET)/dist/dyno-$(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)-$(shell uname -m)-unknown-linux-musl.tar.gz
+test-packages:
+	test -e $(HOST_ARCHIVE) || sh scripts/dist.sh $(shell uname -m)-unknown-linux-musl
+	sh testing/packages.sh $(HOST_ARCHIVE)
 
 # With the embedded engine alone, and optimised only where a run measures: from sources it is there in a third of the time.
 demo:
