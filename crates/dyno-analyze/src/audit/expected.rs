@@ -46,9 +46,7 @@ impl<'a> TransactionModel<'a> {
                 true => "a run with a warm-up (run.warmup) learns them",
                 false => "the messages of the run say why",
             };
-            return Err(Skip(
-                format!("the workload states no expectation and none was learned; {why}").into(),
-            ));
+            return Err(Skip(format!("the workload states no expectation and none was learned; {why}")));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
         Ok(Self {
