@@ -15,7 +15,7 @@ help:
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
 	@echo 'make dist      archives of a release with a static program, in target/dist; TARGETS=x86_64-unknown-linux-musl only this one'
-	@echo 'make packages  the archives, and a Debian package and an RPM of each'
+	@echo 'make packages  the archives, and a Debian package, an RPM and an OCI image of each'
 	@echo 'make test-packages  archive and packages on fresh roots of Debian 11 and 12, as root; builds the archive if there is none'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
 	@echo 'make machine   a virtual machine with two kernels and a disk to spare, for studies that no machine in use is to meet; scripts/machine.sh leads it'
@@ -31,7 +31,7 @@ dist:
 	sh scripts/dist.sh $(TARGETS)
 
 packages: dist
-	for archive in $(TARGET)/dist/*.tar.gz; do sh packaging/build.sh "$$archive" || exit; done
+	for archive in $(TARGET)/dist/*.tar.gz; do sh packaging/build.sh "$$archive" && sh packaging/container/build.sh "$$archive" || exit; done
 
 # On the architecture of this machine.
 HOST_ARCHIVE = $(TARGET)/dist/dyno-$(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)-$(shell uname -m)-unknown-linux-musl.tar.gz

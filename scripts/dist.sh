@@ -41,6 +41,7 @@ for target in $targets; do
     program=$out/$target/dist/dyno
     mkdir -p "$folder/man" "$folder/completions"
     cp "$program" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$folder"
+    cp -r packaging/ci packaging/kubernetes packaging/systemd "$folder"
     python3 scripts/components.py "$target" "$folder/components.cdx.json" "$folder/LICENSES-OF-COMPONENTS.txt"
     # Pages and completions are the same for every target; a program of another architecture runs where QEMU's user mode is installed.
     "$program" man --quiet --dir "$folder/man"

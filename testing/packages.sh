@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the archive and the packages of a release where nothing else is installed: `sh testing/packages.sh ARCHIVE`, as root. Fresh roots of
+# Tests the archive, the packages and the image of a release where nothing else is installed: `sh testing/packages.sh ARCHIVE`, as root. Fresh roots of
 # Debian 11 and 12 are made once by debootstrap and kept in cargo's target folder; each test works on a copy.
 set -eu
 
@@ -21,7 +21,7 @@ trap end EXIT
 # shellcheck source=scripts/packages.sh
 . "$here/scripts/packages.sh"
 missing=
-for pair in debootstrap:debootstrap lintian:lintian rpmbuild:rpm; do
+for pair in debootstrap:debootstrap lintian:lintian rpmbuild:rpm umoci:umoci; do
     command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 # shellcheck disable=SC2086
@@ -105,4 +105,15 @@ rpm --root "$root" --query --list dyno | grep -q /usr/lib/systemd/system/dyno-se
 rpm --root "$root" --erase dyno
 [ ! -e "$root/usr/bin/dyno" ] || fail 'the program is left after the removal'
 [ "$(cat "$root/var/lib/dyno-agent/result")" = kept ] || fail 'a result was removed'
+
+say 'image'
+version=${name#dyno-}
+version=${version%%-*}
+sh "$here/packaging/container/build.sh" "$archive" "$work/image" >/dev/null
+umoci unpack --rootless --image "$work/image:$version" "$work/bundle"
+grep -q '"uid": 65532' "$work/bundle/config.json" || fail 'the image does not name its user'
+image() { chroot --userspec=65532:65532 "$work/bundle/rootfs" /usr/bin/dyno "$@"; }
+image --version
+HOME=/data DYNO_REPOSITORY=/data/runs.sqlite3 image demo --plain --dir /data/demo >"$work/demo.log" 2>&1 || [ $? -eq 1 ] || { cat "$work/demo.log"; fail 'the demo in the image'; }
+[ -e "$work/bundle/rootfs/data/demo/report.html" ] || fail 'the page of the demo in the image'
 say 'all passed'

@@ -366,6 +366,7 @@ pub(crate) enum CliCommand {
             Examples:\n  \
             dyno trend\n  \
             dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  \
+            dyno trend tag:nightly --gate \"ops_per_s >= -5%\"\n  \
             dyno trend tag:nightly --json"
     )]
     Trend(TrendArgs),

@@ -5,6 +5,7 @@
 
 pub mod drift;
 pub mod edivisive;
+mod gate;
 
 use dyno_plan::keys;
 use dyno_record::{RunId, RunRecord, Unit};
@@ -321,6 +322,7 @@ fn chance(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::GateOutcome;
     use crate::fixture;
     use dyno_record::Metric;
 
@@ -341,6 +343,19 @@ mod tests {
         // The order of time counts, not the order given.
         let shuffled: Vec<&RunRecord> = records.iter().rev().collect();
         trend(&shuffled, measure, &ChangePointOptions::default())
+    }
+
+    #[test]
+    fn gate_judges_the_latest_change_of_enough_runs() {
+        let outcome =
+            |values: &[f64], gate: &str| follow(values, "ops_per_s").gate_outcome(&gate.parse().unwrap());
+        let (failed, why) = outcome(&STEP, "ops_per_s >= -5%");
+        assert_eq!(failed, GateOutcome::Failed);
+        assert_eq!(why, "-16.0 % since 20260307-000000-0000");
+        assert_eq!(outcome(&STEP, "ops_per_s >= -20%").0, GateOutcome::Passed);
+        assert_eq!(outcome(&STEP, "ops_per_s <= 5%").0, GateOutcome::Passed);
+        assert_eq!(outcome(&STEP[..6], "ops_per_s >= -5%").0, GateOutcome::NotDecided, "too few runs");
+        assert_eq!(outcome(&[STEP[0]; 12], "ops_per_s >= -5%").0, GateOutcome::Passed, "no change");
     }
 
     const STEP: [f64; 12] =

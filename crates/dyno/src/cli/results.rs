@@ -64,6 +64,10 @@ pub(crate) struct TrendArgs {
     /// Highest probability of chance at which a change is reported.
     #[arg(long, value_name = "P", default_value_t = 0.02)]
     pub(crate) significance: f64,
+    /// Limit for the latest change, such as `ops_per_s >= -5%`: exit code 1 if it is not kept, 5 if the runs do
+    /// not decide.
+    #[arg(long, value_name = "GATE")]
+    pub(crate) gate: Option<String>,
 }
 
 #[derive(Debug, Args)]

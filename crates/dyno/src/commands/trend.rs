@@ -1,9 +1,11 @@
 //! `dyno trend`: shows a measure over the runs of one plan.
 
+use dyno_analyze::compare::{ComparisonGate, GateError, GateOutcome};
 use dyno_analyze::totals;
 use dyno_analyze::trend::{ChangePointOptions, history_of, leading_measure, trend};
 use dyno_campaign::select;
 use dyno_record::RunRecord;
+use serde_json::json;
 
 use crate::cli::{self, CommonArgs};
 use crate::console::Console;
@@ -16,6 +18,12 @@ pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) ->
             format!("--significance {} is not a probability above 0 and up to 0.5", args.significance);
         return Err(usage(problem, "write --significance 0.02"));
     }
+    let gate: Option<ComparisonGate> = match &args.gate {
+        Some(text) => {
+            Some(text.parse().map_err(|error: GateError| usage(error.to_string(), GateError::HINT))?)
+        }
+        None => None,
+    };
     let repository = context::repository_to_read(common)?;
     let records = match &args.runs {
         Some(selection) => select::of_runs(&repository, selection)?,
@@ -28,11 +36,30 @@ pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) ->
         significance: args.significance,
         ..ChangePointOptions::for_history(latest.len())
     };
-    let metric = args.metric.as_deref().unwrap_or_else(|| leading_measure(&latest));
+    let of_gate = gate.as_ref().map(|gate| gate.measure.as_str());
+    let metric = args.metric.as_deref().or(of_gate).unwrap_or_else(|| leading_measure(&latest));
+    if let Some(measure) = of_gate.filter(|measure| *measure != metric) {
+        return Err(usage(
+            format!("--metric is {metric}, and --gate limits {measure}"),
+            "leave --metric out: the trend is then of the gate's measure",
+        ));
+    }
     let trend = trend(&latest, metric, &search);
-    talk.json(&trend)?;
+    let judged = gate.map(|gate| (trend.gate_outcome(&gate), gate));
+    let mut answer = serde_json::to_value(&trend)?;
+    if let (Some(((outcome, why), gate)), Some(fields)) = (&judged, answer.as_object_mut()) {
+        fields
+            .insert("gate".to_owned(), json!({ "limit": gate.to_string(), "outcome": outcome, "why": why }));
+    }
+    talk.json(&answer)?;
     talk.show(&dyno_report::trend_text(&trend, &talk.style()))?;
-    Ok(Exit::Done)
+    let Some(((outcome, why), gate)) = judged else { return Ok(Exit::Done) };
+    talk.show(&format!("gate {gate}: {}: {why}", outcome.words()))?;
+    Ok(match outcome {
+        GateOutcome::Passed => Exit::Done,
+        GateOutcome::Failed => Exit::Invalid,
+        GateOutcome::NotDecided => Exit::NotDecided,
+    })
 }
 
 /// Notes differences between plans: named runs may have different plans.

@@ -151,6 +151,14 @@ fn gate_sets_exit_code_and_trend_reports_change() {
     let text = desk.dyno(&["trend", "--like", trend["points"][3]["run"].text()]);
     assert!(text.out.contains('▲'), "{text:#?}");
     assert!(text.out.contains("worse from"), "{text:#?}");
+    for (gate, code) in [("ops_per_s >= -5%", 1), ("ops_per_s >= -20%", 0), ("service_p99_us <= 10%", 5)] {
+        let gated = desk.dyno(&["trend", "variant:nightly", "--gate", gate]);
+        assert_eq!(gated.code, code, "{gate}: {gated:#?}");
+        assert!(gated.out.contains(&format!("gate {gate}: ")), "{gated:#?}");
+    }
+    let other =
+        desk.dyno(&["trend", "variant:nightly", "--metric", "rows_per_s", "--gate", "ops_per_s >= -5%"]);
+    assert_eq!(other.code, 2, "{other:#?}");
 }
 
 #[test]

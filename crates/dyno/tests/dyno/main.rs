@@ -18,6 +18,7 @@ mod calibrate;
 mod capacity;
 mod check_deep;
 mod check_limits;
+mod ci_templates;
 mod client_settings;
 mod common;
 mod company_changes;
