@@ -5,7 +5,7 @@ use dyno_record::RunSummary;
 
 use crate::model::status::tone;
 use crate::model::table::{Grid, GridCell, GridHead};
-use crate::style::Style;
+use crate::style::{Paint, Style};
 use crate::text::{clean, truncate, wrap};
 
 /// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else unchanged.
@@ -39,17 +39,57 @@ const VERSION_MAX: usize = 16;
 /// Maximum lines of one note.
 const NOTE_LINES_MAX: usize = 3;
 
-/// The list; a run that is not valid has its reason below. If not all columns fit, the description of a run
-/// is below its figures, so that nothing is left out.
+/// Columns that are left out if not all fit, the first one first.
+const SPARE: [&str; 4] = ["elapsed", "version", "started (UTC)", "updates"];
+
+/// How many of [`SPARE`] are left out, and the most columns of a text, from a wide terminal to a narrow one.
+const LAYOUTS: [(usize, usize); 8] =
+    [(0, usize::MAX), (1, usize::MAX), (1, 32), (2, 32), (2, 20), (3, 20), (3, 12), (4, 10)];
+
+/// The list, one line for each run; a run that is not valid has its reason below. What all runs have in common
+/// is above the table. If not all columns fit, texts are shortened, and the last line names what was left out.
 pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
-    if rows.is_empty() {
-        return "no runs yet: `dyno run` makes one\n".into();
+    let Some(first) = rows.first() else { return "no runs yet: `dyno run` makes one\n".into() };
+    let mut out = String::new();
+    let common: Vec<String> = FACTS
+        .iter()
+        .filter(|(_, value)| rows.iter().all(|row| value(row) == value(first)))
+        .filter_map(|(name, value)| Some(format!("{name} {}", value(first)?)))
+        .collect();
+    if !common.is_empty() {
+        for line in wrap(&clean(&common.join("; ")), style.columns(), COMMON_LINES_MAX) {
+            out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+        }
     }
-    let all = list_grid(rows, true);
-    let mut out = if all.fits(style) { all } else { list_grid(rows, false) }.render(style);
+    let grids = LAYOUTS.map(|(left_out, text_max)| list_grid(rows, left_out, text_max));
+    let [whole, .., narrow] = &grids;
+    let grid = grids.iter().find(|grid| grid.fits(style)).unwrap_or(narrow);
+    out.push_str(&grid.render(style));
+    let is_shown = |label: &str| grid.heads.iter().any(|head| head.label == label);
+    let labels = whole.heads.iter().map(|head| head.label.as_str());
+    let missing: Vec<&str> = labels.filter(|label| !is_shown(label)).collect();
+    if !missing.is_empty() {
+        let line =
+            format!("left out at {} columns: {}; --json shows all", style.columns(), missing.join(", "));
+        out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+    }
     out.push_str(&notes_text(rows, style));
     out
 }
+
+/// A text about a run; absent where the run has none.
+type RunFact = fn(&RunSummary) -> Option<String>;
+
+/// Facts that often are the same for all runs: they have a column only where they differ.
+const FACTS: [(&str, RunFact); 4] = [
+    ("target", |row| Some(row.target.clone())),
+    ("version", |row| row.database.as_deref().map(version)),
+    ("variant", |row| row.variant.clone()),
+    ("tags", |row| (!row.tags.is_empty()).then(|| row.tags.join(", "))),
+];
+
+/// Maximum lines of the common facts.
+const COMMON_LINES_MAX: usize = 3;
 
 /// Notes of these runs' workloads, each once.
 pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
@@ -59,32 +99,30 @@ pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// The table with all columns, or with figures and the description below them.
-fn list_grid(rows: &[RunSummary], is_wide: bool) -> Grid {
-    let mut grid = Grid::new(vec![
-        GridHead::tight("run"),
-        GridHead::text("started (UTC)"),
-        GridHead::text("status"),
-        GridHead::text("target"),
-        GridHead::figures("version", ""),
-        GridHead::text("variant"),
-        GridHead::text("tags"),
+/// The table without the first `left_out` columns of [`SPARE`], with texts of at most `text_max` columns.
+fn list_grid(rows: &[RunSummary], left_out: usize, text_max: usize) -> Grid {
+    let mut heads = vec![GridHead::tight("run"), GridHead::text("started (UTC)"), GridHead::text("status")];
+    heads.push(GridHead::text("kind"));
+    heads.extend(FACTS.map(|(name, _)| GridHead::text(name)));
+    heads.extend([
         GridHead::figures("sessions", ""),
         GridHead::figures("updates", "%"),
         GridHead::figures("ops", "/s"),
         GridHead::figures("p99", ""),
         GridHead::figures("elapsed", "s"),
     ]);
+    let mut grid = Grid::new(heads);
+    let text = |text: Option<String>| -> GridCell { truncate(&text.unwrap_or_default(), text_max).into() };
     for row in rows {
         let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
-        grid.row([
+        let mut cells: Vec<GridCell> = vec![
             (&row.id).into(),
             started(row).map_or_else(GridCell::absent, GridCell::from),
             GridCell::from(row.status.name()).toned(tone(row.status)),
-            (&row.target).into(),
-            row.database.as_deref().map_or_else(GridCell::absent, |database| version(database).into()),
-            row.variant.as_deref().unwrap_or_default().into(),
-            row.tags.join(", ").into(),
+            text(Some(kind(row))),
+        ];
+        cells.extend(FACTS.map(|(_, value)| text(value(row))));
+        cells.extend([
             GridCell::count(Some(u64::from(row.sessions)).filter(|sessions| *sessions > 0)),
             // The summary of imported figures does not know what their source stated.
             GridCell::count(row.update_pct.map(u64::from)),
@@ -92,33 +130,48 @@ fn list_grid(rows: &[RunSummary], is_wide: bool) -> Grid {
             GridCell::time_us(row.p99_us),
             GridCell::fixed(row.seconds, 1),
         ]);
-        if !is_wide {
-            grid.note(&extra_facts(row), "dim");
-        }
+        grid.row(cells);
         if let Some(reason) = &row.reason {
             grid.note(reason, "dim");
         }
     }
-    grid.columns(|head| match head.label.as_str() {
-        "started (UTC)" | "target" | "version" => is_wide,
-        "variant" => is_wide && rows.iter().any(|row| row.variant.is_some()),
-        "tags" => is_wide && rows.iter().any(|row| !row.tags.is_empty()),
-        _ => true,
+    let first = &rows[0];
+    grid.columns(|head| {
+        let label = head.label.as_str();
+        let has = |value: RunFact| rows.iter().any(|row| value(row) != value(first));
+        match FACTS.iter().find(|(name, _)| *name == label) {
+            _ if SPARE[..left_out].contains(&label) => false,
+            Some((_, value)) => has(*value),
+            None if label == "kind" => rows.iter().any(|row| row.part_of.is_some()),
+            // The id of a run is the time at which it started, except for imported figures.
+            None if label == "started (UTC)" => !rows.iter().all(has_time_in_id),
+            None => true,
+        }
     })
+}
+
+/// The kind of campaign to which a run belongs, with what distinguishes the run in it besides the figures that
+/// have columns; or that it is single.
+fn kind(row: &RunSummary) -> String {
+    let Some(part) = &row.part_of else { return "single".to_owned() };
+    let settings = part.settings.iter().filter(|setting| !IN_COLUMNS.contains(&setting.key.as_str()));
+    let settings = settings.map(|setting| {
+        let own = setting.key.rsplit_once('.').map_or(setting.key.as_str(), |(_, own)| own);
+        format!("{own}={}", setting.value)
+    });
+    let kind = std::iter::once(part.kind.name().to_owned());
+    kind.chain(part.side.clone()).chain(settings).collect::<Vec<_>>().join(" ")
+}
+
+/// Settings that have a column.
+const IN_COLUMNS: [&str; 2] = ["sessions", "workload.update_pct"];
+
+/// Whether the id of a run begins with the time of its start.
+fn has_time_in_id(row: &RunSummary) -> bool {
+    let digits: String = row.started_at.chars().take(19).filter(char::is_ascii_digit).collect();
+    row.undated || row.id.replace('-', "").starts_with(&digits)
 }
 
 fn started(row: &RunSummary) -> Option<String> {
     (!row.undated).then(|| moment(&row.started_at))
-}
-
-/// Details without a column: start, variant, tags, version and target.
-fn extra_facts(row: &RunSummary) -> String {
-    let parts = [
-        started(row),
-        row.variant.as_ref().map(|variant| format!("variant {variant}")),
-        (!row.tags.is_empty()).then(|| format!("tags {}", row.tags.join(", "))),
-        row.database.as_deref().map(|database| format!("version {}", version(database))),
-        Some(row.target.clone()),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -1,18 +1,8 @@
 //! No record, however odd or hostile, exceeds its columns or controls the terminal.
 
-use super::*;
+use dyno_record::{PartOf, PointSetting, SweepKind};
 
-const LIST: &str = "\
-run                   status   sessions  updates    ops      p99  elapsed
-                                               %     /s                 s
-─────────────────────────────────────────────────────────────────────────
-20260321-142501-7f3a  valid           4       20  1,000  5.84 ms     10.0
-  2026-03-21 14:25:01; variant nfs4 over two switches; tags after-patch,
-  nightly; version 15.10; postgres://dyno@db1/bench
-20260321-142501-7f3a  invalid         4       20      –        –     10.0
-  2026-03-21 14:25:01; version 3.50.2; sqlite:/data/dyno.db
-  sessions: 4 planned, 3 started
-";
+use super::*;
 
 #[test]
 fn show_output_fits_100_columns() {
@@ -57,30 +47,41 @@ fn empty_record_is_still_shown() {
 }
 
 #[test]
-fn run_list_is_complete_at_any_width() {
-    let mut rows = [summary(&postgres()), summary(&invalid())];
-    rows[0].variant = Some("nfs4 over two switches".into());
-    rows[0].tags = vec!["after-patch".into(), "nightly".into()];
-    rows[1].variant = None;
-    rows[1].tags = Vec::new();
-    assert_eq!(list_table(&rows, &Style { color: false, width: 80 }), LIST);
+fn run_list_has_one_line_a_run_at_any_width() {
+    let mut rows = [summary(&postgres()), summary(&invalid()), summary(&postgres())];
+    for (row, tags) in rows.iter_mut().zip([&["after-patch", "nightly"][..], &[], &["nightly"]]) {
+        row.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        row.variant = Some("nfs4 over two switches".into());
+        row.database = Some("PostgreSQL 15.10".into());
+        row.target = "postgres://dyno@db1/bench".into();
+    }
+    rows[2].part_of = Some(PartOf {
+        id: "ab-20260321-142501-7f3a".into(),
+        kind: SweepKind::Ab,
+        point: 1,
+        repeat: 1,
+        side: Some("a".into()),
+        settings: vec![PointSetting { key: "workload.redo".into(), value: "lite".into() }],
+    });
     for width in [80, 100, 120, 160, 200] {
         let list = list_table(&rows, &Style { color: false, width });
-        let words = list.split_whitespace().collect::<Vec<_>>().join(" ");
-        for part in [
-            "20260321-142501-7f3a",
-            "2026-03-21 14:25:01",
-            "nfs4 over two switches",
-            "after-patch, nightly",
-            "15.10",
-            "postgres://dyno@db1/bench",
-            "5.84 ms 10.0",
-        ] {
-            assert!(words.contains(part), "no {part:?} at {width}:\n{list}");
-        }
         assert!(list.lines().all(|line| crate::text::width(line) <= width), "{list}");
-        assert!(!list.contains('…'), "{list}");
+        let common = "target postgres://dyno@db1/bench; version 15.10; variant nfs4 over two switches";
+        assert_eq!(list.lines().next(), Some(common), "{list}");
+        let runs = list.lines().filter(|line| line.starts_with("20260321-142501-7f3a")).count();
+        assert_eq!(runs, 3, "{list}");
+        for part in ["invalid", "4 planned, 3 started", "1,000", "5.84 ms", "single", "ab"] {
+            assert!(list.contains(part), "no {part:?} at {width}:\n{list}");
+        }
+        if width >= 120 {
+            for part in ["after-patch, nightly", "ab a redo=lite", "10.0"] {
+                assert!(list.contains(part), "no {part:?} at {width}:\n{list}");
+            }
+            assert!(!list.contains("left out"), "{list}");
+        }
     }
+    let narrow = list_table(&rows, &Style { color: false, width: 80 });
+    assert!(narrow.contains("left out at 80 columns: updates, elapsed; --json shows all"), "{narrow}");
     assert_eq!(list_table(&[], &Style::default()), "no runs yet: `dyno run` makes one\n");
 }
 
