@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build dist packages test-packages demo bench bench-programs test test-all check format lint doc unit attacks testbeds machine faults deny bless fuzz install clean
+.PHONY: help build dist packages test-packages test-ansible demo bench bench-programs test test-all check format lint doc unit attacks testbeds machine faults deny bless fuzz install clean
 
 CARGO ?= cargo
 # Where cargo puts what it builds.
@@ -17,6 +17,7 @@ help:
 	@echo 'make dist      archives of a release with a static program, in target/dist; TARGETS=x86_64-unknown-linux-musl only this one'
 	@echo 'make packages  the archives, and a Debian package, an RPM and an OCI image of each'
 	@echo 'make test-packages  archive and packages on fresh roots of Debian 11 and 12, as root; builds the archive if there is none'
+	@echo 'make test-ansible  the Ansible collection against this host, in a temporary folder; installs Ansible into the target folder if it is missing'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
 	@echo 'make machine   a virtual machine with two kernels and a disk to spare, for studies that no machine in use is to meet; scripts/machine.sh leads it'
 	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
@@ -38,6 +39,10 @@ HOST_ARCHIVE = $(TARGET)/dist/dyno-$(shell sed -n '/^\[workspace.package\]/,/^\[
 test-packages:
 	test -e $(HOST_ARCHIVE) || sh scripts/dist.sh $(shell uname -m)-unknown-linux-musl
 	sh testing/packages.sh $(HOST_ARCHIVE)
+
+# With the built program of DYNO_PROGRAM, else target/release/dyno; PARTS="0_lint 1_single_host" only these.
+test-ansible:
+	DYNO_ANSIBLE_VENV=$(abspath $(TARGET))/ansible-venv sh packaging/ansible/tests/run.sh
 
 # With the embedded engine alone, and optimised only where a run measures: from sources it is there in a third of the time.
 demo:
