@@ -84,8 +84,18 @@ play() {
 changed() { grep -q "changed=$2 " "$work/$1.log" || { cat "$work/$1.log"; fail "$1: not changed=$2"; }; }
 results() { find "$work/results" -name "$1" | wc -l; }
 
-# PARTS: only these, such as 2_postgres.
-for part in ${PARTS:-0_lint 1_single_host}; do
+cat >"$work/install.yml" <<'EOF'
+- name: Install
+  hosts: localhost
+  connection: local
+  gather_facts: false
+  roles: [dyno.platform.install]
+EOF
+# Part 1 tests the installation; the other parts need it.
+installed() { [ -x "$work/usr/bin/dyno" ] || play installed "$work/install.yml"; }
+
+# PARTS: only these, such as 2_servers.
+for part in ${PARTS:-0_lint 1_single_host 2_servers 3_services 4_study_collect}; do
     say "$part"
     # shellcheck source=/dev/null
     . "$here/tests/parts/$part.sh"
