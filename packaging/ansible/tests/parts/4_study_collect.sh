@@ -65,7 +65,7 @@ play collect_check "$work/collect.yml" --inventory one,two, --check
 [ ! -e "$work/all" ] || fail 'check mode wrote files'
 play collect "$work/collect.yml" --inventory one,two,
 for host in one two; do
-    DYNO_REPOSITORY=$work/all/runs.sqlite3 "$work/usr/bin/dyno" show "tag:$host" --table | grep -qE ' (valid|invalid)' || fail "no run of $host"
+    DYNO_REPOSITORY=$work/all/runs.sqlite3 "$work/usr/bin/dyno" list | grep -q "tags $host" || fail "no run of $host"
 done
 play collect_again "$work/collect.yml" --inventory one,two,
 changed collect_again 0
