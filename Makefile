@@ -14,7 +14,7 @@ help:
 	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
-	@echo 'make dist      archives of a release with a static program, in target/dist; TARGETS=x86_64-unknown-linux-musl only this one'
+	@echo 'make dist      archives of a release with a static program, in target/packages; TARGETS=x86_64-unknown-linux-musl only this one'
 	@echo 'make packages  the archives, and a Debian package, an RPM and an OCI image of each'
 	@echo 'make test-packages  archive and packages on fresh roots of Debian 11 and 12, as root; builds the archive if there is none'
 	@echo 'make test-ansible  the Ansible collection against this host, in a temporary folder; installs Ansible into the target folder if it is missing'
@@ -32,10 +32,10 @@ dist:
 	sh scripts/dist.sh $(TARGETS)
 
 packages: dist
-	for archive in $(TARGET)/dist/*.tar.gz; do sh packaging/build.sh "$$archive" && sh packaging/container/build.sh "$$archive" || exit; done
+	for archive in $(TARGET)/packages/*.tar.gz; do sh packaging/build.sh "$$archive" && sh packaging/container/build.sh "$$archive" || exit; done
 
 # On the architecture of this machine.
-HOST_ARCHIVE = $(TARGET)/dist/dyno-$(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)-$(shell uname -m)-unknown-linux-musl.tar.gz
+HOST_ARCHIVE = $(TARGET)/packages/dyno-$(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)-$(shell uname -m)-unknown-linux-musl.tar.gz
 test-packages:
 	test -e $(HOST_ARCHIVE) || sh scripts/dist.sh $(shell uname -m)-unknown-linux-musl
 	sh testing/packages.sh $(HOST_ARCHIVE)

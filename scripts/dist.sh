@@ -1,12 +1,13 @@
 #!/bin/sh
 # Builds the archives of a release: one static program for each target, with manual pages, completions, the licences of everything inside,
-# and a list of components (CycloneDX). `sh scripts/dist.sh [TARGET…]`; the files go to dist of cargo's target folder. The same commit gives the
+# and a list of components (CycloneDX). `sh scripts/dist.sh [TARGET…]`; the files go to packages of cargo's target folder. The same commit gives the
 # same bytes: times are the commit's, and paths of this machine are replaced.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 cd "$root"
 out=${CARGO_TARGET_DIR:-$root/target}
+packages=$out/packages
 tools=$out/dist-tools
 targets=${*:-x86_64-unknown-linux-musl aarch64-unknown-linux-musl}
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
@@ -30,14 +31,14 @@ export SOURCE_DATE_EPOCH DYNO_COMMIT CFLAGS="-ffile-prefix-map=$cargo_home/regis
 # Only these: flags of the caller would change the code.
 export CARGO_ENCODED_RUSTFLAGS="$(printf '%s' "$map" | tr ' ' '\037')"
 
-rm -rf "$out/dist"
-mkdir -p "$out/dist"
+rm -rf "$packages"
+mkdir -p "$packages"
 for target in $targets; do
     rustup target list --installed | grep -qx "$target" || rustup target add "$target"
     say "building for $target"
     cargo zigbuild --locked --profile dist --target "$target" -p dyno
     name=dyno-$version-$target
-    folder=$out/dist/$name
+    folder=$packages/$name
     program=$out/$target/dist/dyno
     mkdir -p "$folder/man" "$folder/completions"
     cp "$program" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$folder"
@@ -47,10 +48,10 @@ for target in $targets; do
     "$program" man --quiet --dir "$folder/man"
     for shell in bash zsh fish; do "$program" completions "$shell" >"$folder/completions/dyno.$shell"; done
     tar --create --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw,a-s \
-        --directory "$out/dist" "$name" | gzip -9 --no-name >"$out/dist/$name.tar.gz"
+        --directory "$packages" "$name" | gzip -9 --no-name >"$packages/$name.tar.gz"
     rm -rf "$folder"
 done
-cd "$out/dist"
+cd "$packages"
 sha256sum ./*.tar.gz | sed 's|\./||' >SHA256SUMS
-say "written: $out/dist"
+say "written: $packages"
 cat SHA256SUMS

@@ -45,10 +45,11 @@ pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> 
     }
     talk.show(&next_text(&card.next, &talk.style()))?;
     if !gaps.is_empty() {
-        talk.say(&format!(
-            "{} figures are missing or cannot be compared; the page (-o) shows the reasons",
-            gaps.len()
-        ));
+        let words = match gaps.len() {
+            1 => "1 figure is".to_owned(),
+            more => format!("{more} figures are"),
+        };
+        talk.say(&format!("{words} missing or cannot be compared; the page (-o) shows the reasons"));
     }
     if let Some(path) = &args.output {
         let plot = scorecard_plot(&card);

@@ -103,9 +103,11 @@ fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
     let id = &swept.id;
     talk.say(&match &swept.stopped {
         Some(why) => format!("{why}; every finished run is stored, and `dyno sweep --resume {id}` continues"),
+        None if swept.failed == 1 => format!("1 run failed; `dyno sweep --resume {id}` repeats it"),
         None if swept.failed > 0 => {
             format!("{} runs failed; `dyno sweep --resume {id}` repeats them", swept.failed)
         }
+        None if swept.skipped == 1 => format!("1 point was skipped; `dyno sweep --resume {id}` runs it"),
         None if swept.skipped > 0 => {
             format!("{} points were skipped; `dyno sweep --resume {id}` runs them", swept.skipped)
         }
