@@ -10,11 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Linked into every static program by the compiler: name, licence, source.
+# Linked into every static program by the compiler: name, licence.
 OF_THE_COMPILER = [
-    ("musl", "MIT", "https://musl.libc.org"),
-    ("rust-std", "MIT OR Apache-2.0", "https://github.com/rust-lang/rust"),
-    ("llvm-libunwind", "Apache-2.0 WITH LLVM-exception", "https://github.com/llvm/llvm-project"),
+    ("musl", "MIT"),
+    ("rust-std", "MIT OR Apache-2.0"),
+    ("llvm-libunwind", "Apache-2.0 WITH LLVM-exception"),
 ]
 LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 # Of the source folders of C libraries inside crates, this depth is searched.
@@ -63,9 +63,9 @@ def components(packages):
             "purl": f"pkg:cargo/{name}@{version}",
             "licenses": [{"expression": (package["license"] or "NOASSERTION").replace("/", " OR ")}],
         }
-    for name, licence, source in OF_THE_COMPILER:
-        reference = {"type": "website", "url": source}
-        yield {"type": "library", "bom-ref": name, "name": name, "licenses": [{"expression": licence}], "externalReferences": [reference]}
+    for name, licence in OF_THE_COMPILER:
+        purl = f"pkg:generic/{name}"
+        yield {"type": "library", "bom-ref": purl, "name": name, "purl": purl, "licenses": [{"expression": licence}]}
 
 
 def main(target, bom_file, licence_file):
@@ -86,8 +86,8 @@ def main(target, bom_file, licence_file):
         out.write("Licences of the components of this program.\n\n")
         for package in packages:
             out.write(f"{package['name']} {package['version']}: {package['license'] or package['license_file']}\n")
-        for name, licence, source in OF_THE_COMPILER:
-            out.write(f"{name}: {licence} ({source})\n")
+        for name, licence in OF_THE_COMPILER:
+            out.write(f"{name}: {licence}\n")
         for text, users in sorted(texts.items(), key=lambda item: item[1]):
             out.write("\n" + "-" * 80 + "\n" + "\n".join(users) + "\n\n" + text + "\n")
 
