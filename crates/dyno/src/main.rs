@@ -29,7 +29,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-/// The static binary's allocator: musl's own serves one thread at a time.
+/// The static binary's allocator: musl's own is known to be slow under threads.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

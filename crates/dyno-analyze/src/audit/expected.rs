@@ -43,10 +43,10 @@ impl<'a> TransactionModel<'a> {
         let expected: Vec<&Expected> = facts.record.workloads().flat_map(|own| &own.expected).collect();
         if expected.is_empty() {
             let why = match facts.record.plan.run.warmup.0.is_zero() {
-                true => "a run with a warm-up (run.warmup) learns them",
-                false => "the messages of the run say why",
+                true => "none was learned; a run with a warm-up (run.warmup) learns them",
+                false => "the warm-up could not learn any",
             };
-            return Err(Skip(format!("the workload states no expectation and none was learned; {why}")));
+            return Err(Skip(format!("the workload states no expectation, and {why}")));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
         Ok(Self {

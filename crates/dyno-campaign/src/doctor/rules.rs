@@ -110,7 +110,7 @@ fn turbo(inspection: &HostInspection) -> Option<Advice> {
     (fact(inspection, "cpu.turbo")? == "on").then(|| {
         note(
             "turbo",
-            "on: a processor is faster while the others are idle, so throughput bends earlier than the work requires",
+            "on: processors slow down as more of them work, so each further session adds less throughput",
             "leave it on to measure the machine as it runs; `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo` \
              turns it off on Intel",
         )
@@ -149,7 +149,7 @@ fn huge_pages(inspection: &HostInspection) -> Option<Advice> {
     Some(match choice {
         "always" => warn(
             "transparent huge pages",
-            "always: the kernel stops programs to merge pages, which shows as stalls of a database",
+            "always: the kernel pauses programs while it merges pages, and a database then stalls",
             "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`, as root",
         ),
         _ => ok("transparent huge pages", choice),

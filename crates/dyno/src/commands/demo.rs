@@ -22,7 +22,10 @@ const FILES: [&str; 4] = ["--plan", "dyno.toml", "--repository", "runs.sqlite3"]
 
 pub(super) fn run(args: &DemoArgs, talk: &Console) -> anyhow::Result<Exit> {
     if talk.json {
-        return Err(usage("a demo shows text", "`dyno show sweep:last --json` shows what it stored"));
+        return Err(usage(
+            "a demo shows text only",
+            "leave --json out; `dyno show sweep:last --json --repository DIR/runs.sqlite3` then shows its records",
+        ));
     }
     let folder = create_folder(args.dir.as_deref())?;
     std::env::set_current_dir(&folder).with_context(|| format!("cannot enter {}", folder.display()))?;

@@ -24,6 +24,12 @@ pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) ->
         }
         None => None,
     };
+    if let Some(gate) = gate.as_ref().filter(|gate| gate.worst) {
+        return Err(usage(
+            format!("a trend has one value for each run, so {gate} has no worst point"),
+            "leave the word worst out",
+        ));
+    }
     let repository = context::repository_to_read(common)?;
     let records = match &args.runs {
         Some(selection) => select::of_runs(&repository, selection)?,

@@ -156,6 +156,8 @@ fn gate_sets_exit_code_and_trend_reports_change() {
         assert_eq!(gated.code, code, "{gate}: {gated:#?}");
         assert!(gated.out.contains(&format!("gate {gate}: ")), "{gated:#?}");
     }
+    let worst = desk.dyno(&["trend", "variant:nightly", "--gate", "worst ops_per_s >= -5%"]);
+    assert_eq!(worst.code, 2, "{worst:#?}");
     let other =
         desk.dyno(&["trend", "variant:nightly", "--metric", "rows_per_s", "--gate", "ops_per_s >= -5%"]);
     assert_eq!(other.code, 2, "{other:#?}");
