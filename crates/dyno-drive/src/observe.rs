@@ -14,8 +14,8 @@ use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError};
 use dyno_host::HostObserver;
 use dyno_observe::{
-    OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, StatementObservation, TargetSnapshot,
-    WaitCounts,
+    OWN_COMMITS, RemoteHost, RemoteHostThread, SessionSamples, StatementObservation, TableObservation,
+    TargetSnapshot, WaitCounts,
 };
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 use parking_lot::Mutex;
@@ -97,6 +97,7 @@ impl ObserverThread {
             let (mut commits_before, mut is_lost, mut left) = (0, false, None);
             let mut parts = ObserverParts::default();
             let mut statements = StatementObservation::default();
+            let mut tables = TableObservation::default();
             while let Some(mut latest) = left.take().or_else(|| asked.recv().ok()) {
                 // Nobody waits for the answers to earlier requests any more.
                 while let Ok(later) = asked.try_recv() {
@@ -126,6 +127,7 @@ impl ObserverThread {
                 // Read before the begin and after the end, so that no statement of the window is missing, and reading
                 // adds nothing to the window.
                 if edge == Some(0) {
+                    tables.begin(observer.as_mut(), clock.now_ns());
                     statements.begin(observer.as_mut(), clock.now_ns());
                 }
                 // Read before the database's counters: a noted transaction has been counted by then. A sample
@@ -173,6 +175,7 @@ impl ObserverThread {
                         at,
                         overhead: 0,
                         statements: None,
+                        tables: None,
                     })
                 };
                 let mut outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
@@ -187,6 +190,7 @@ impl ObserverThread {
                 if let (Ok(taken), Some(1..)) = (&mut outcome, edge) {
                     statements.add(observer.as_mut(), clock.now_ns());
                     taken.statements = Some(statements.result(observer.as_mut()));
+                    taken.tables = tables.end(observer.as_mut(), clock.now_ns());
                 }
                 // A failed observer is not used again.
                 if answer.send((number, outcome)).is_err() {

@@ -62,6 +62,7 @@ pub mod statement;
 pub mod statement_counts;
 pub mod statement_key;
 mod statement_limit;
+pub mod table_counts;
 pub mod tables;
 pub mod target;
 mod time_limits;

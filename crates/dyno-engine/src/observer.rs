@@ -5,6 +5,7 @@ use dyno_record::Snapshot;
 use crate::error::TargetError;
 use crate::lock_waits::LockWaits;
 use crate::statement_counts::{StatementDescription, StatementSnapshot};
+use crate::table_counts::TableSnapshot;
 
 /// The begin and the end of reading the counters that are compared with the sessions' own counts: operations,
 /// rows, commits, blocks.
@@ -50,6 +51,15 @@ pub trait Observer: Send {
     /// # Errors
     /// As [`Observer::statements`].
     fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError>;
+
+    /// Reads the counts of tables and indexes; `None` if the database keeps none. What this adds to the counters is in
+    /// [`Observer::own_commits`].
+    ///
+    /// # Errors
+    /// The counts cannot be read; or the connection is lost.
+    fn tables(&mut self) -> Result<Option<TableSnapshot>, TargetError> {
+        Ok(None)
+    }
 }
 
 /// The error of an observer whose target keeps no counts of statements.

@@ -198,6 +198,10 @@ impl Observer for WithholdingObserver {
     fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
         self.observer.describe_statements(keys)
     }
+
+    fn tables(&mut self) -> Result<Option<crate::table_counts::TableSnapshot>, TargetError> {
+        self.observer.tables()
+    }
 }
 
 #[cfg(test)]

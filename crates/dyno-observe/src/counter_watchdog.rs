@@ -168,7 +168,17 @@ mod tests {
         let at_ns = at_s * 1_000_000_000;
         let (host, at) = (HostSnapshot::default(), String::new());
         let (began_ns, ended_ns) = (at_ns, at_ns);
-        TargetSnapshot { database, host, remote: None, began_ns, ended_ns, at, overhead: 0, statements: None }
+        TargetSnapshot {
+            database,
+            host,
+            remote: None,
+            began_ns,
+            ended_ns,
+            at,
+            overhead: 0,
+            statements: None,
+            tables: None,
+        }
     }
 
     fn setting(value: &str) -> impl FnOnce(&mut Snapshot) {

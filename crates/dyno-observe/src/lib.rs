@@ -14,6 +14,7 @@ mod samples;
 mod snapshot;
 mod statement_observation;
 mod statement_totals;
+mod table_observation;
 
 pub use counter_watchdog::CounterWatchdog;
 pub use cover::CoveredSeconds;
@@ -22,3 +23,4 @@ pub use remote_hosts::{RemoteHost, RemoteHostReading, RemoteHostThread};
 pub use samples::{SessionSamples, WaitCounts};
 pub use snapshot::{OWN_COMMITS, TargetSnapshot, add_overhead};
 pub use statement_observation::StatementObservation;
+pub use table_observation::TableObservation;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostSnapshot;
-use dyno_record::{Snapshot, TopStatements};
+use dyno_record::{Snapshot, TableActivity, TopStatements};
 
 use crate::remote_hosts::RemoteHostReading;
 
@@ -37,6 +37,8 @@ pub struct TargetSnapshot {
     pub overhead: i64,
     /// The statements of the window, in the snapshot of its end.
     pub statements: Option<TopStatements>,
+    /// The tables and indexes of the window, in the snapshot of its end.
+    pub tables: Option<TableActivity>,
 }
 
 impl TargetSnapshot {

@@ -29,6 +29,11 @@ impl PostgresGrants {
         format!("GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {};", self.user)
     }
 
+    /// To load tables of a custom workload.
+    pub(crate) fn load_own(&self) -> String {
+        format!("GRANT USAGE, CREATE ON SCHEMA public TO {};", self.user)
+    }
+
     /// To run on data that another user loaded.
     pub(crate) fn run(&self) -> [String; 3] {
         [
@@ -51,6 +56,7 @@ impl PostgresGrants {
         include_str!("sql/grants.sql")
             .replace("{load}", &self.load())
             .replace("{load_into_schema}", &self.load_into_schema())
+            .replace("{load_own}", &self.load_own())
             .replace("{run}", &self.run().join("\n-- "))
             .replace("{monitor}", &self.monitor())
             .replace("{user}", &self.user)
@@ -68,7 +74,15 @@ mod tests {
         let grants = PostgresGrants::new("some one", "bench");
         let script = grants.script();
         let [usage, tables, procedures] = grants.run();
-        let hints = [grants.load(), grants.load_into_schema(), grants.monitor(), usage, tables, procedures];
+        let hints = [
+            grants.load(),
+            grants.load_into_schema(),
+            grants.load_own(),
+            grants.monitor(),
+            usage,
+            tables,
+            procedures,
+        ];
         for statement in hints {
             let is_line = |line: &str| line.trim_start_matches("-- ") == statement;
             assert!(script.lines().any(is_line), "{statement}\n{script}");

@@ -1,8 +1,8 @@
 //! Changes settings of the server by `ALTER SYSTEM`, which writes them to `postgresql.auto.conf`.
 
 use dyno_engine::{
-    ConnectionPurpose, ServerSetting, SettingActivation, SettingControl, TargetError, Value, is_setting_name,
-    unknown_setting,
+    ConnectionPurpose, ServerSetting, SettingActivation, SettingControl, TargetError, TargetErrorKind, Value,
+    is_setting_name, unknown_setting,
 };
 
 use super::connections::{PostgresConnections, SESSION_SETTINGS};
@@ -18,6 +18,9 @@ const LISTS: [&str; 6] = [
     "temp_tablespaces",
     "unix_socket_directories",
 ];
+
+/// What a user needs who may not read or change the settings of the server.
+const SUPERUSER: &str = "only a superuser reads and changes the server's settings (ALTER SYSTEM): name one in --target for this test";
 
 const RELOAD: &str = "SELECT pg_reload_conf()";
 
@@ -40,10 +43,14 @@ impl SettingControl for PostgresSettingControl {
             "SELECT setting FROM pg_catalog.pg_file_settings WHERE pg_catalog.lower(name) = '{name}' \
              AND sourcefile LIKE '%postgresql.auto.conf' ORDER BY seqno DESC LIMIT 1"
         );
-        let (rows, stored_rows) = self.0.ask_for(ConnectionPurpose::Script, |connection| {
+        let answer = self.0.ask_for(ConnectionPurpose::Script, |connection| {
             let rows = connection.simple(&query)?;
             let stored = if rows.is_empty() { Vec::new() } else { connection.simple(&stored)? };
             Ok((rows, stored))
+        });
+        let (rows, stored_rows) = answer.map_err(|error| match error.kind {
+            TargetErrorKind::Privilege => error.hint(SUPERUSER),
+            _ => error,
         })?;
         let Some(row) = rows.first() else { return Err(unknown_setting(&name)) };
         let text = |column| row.get(column).unwrap_or_default();

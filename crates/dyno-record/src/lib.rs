@@ -39,6 +39,7 @@ pub mod reported;
 pub mod repository;
 pub mod schema;
 pub mod series;
+mod table_activity;
 pub mod target_records;
 mod target_results;
 mod top_statements;
@@ -92,6 +93,7 @@ pub use series::{
     BANDS_PER_DECADE, FullSeries, Merge, OVERVIEW_POINTS_MAX, Series, SeriesChunk, SeriesOverview,
     SeriesPart, SeriesPoint, Slowest, band_of_us, band_us,
 };
+pub use table_activity::{CountedTables, RelationActivity, TableActivity};
 pub use target_records::place_of_target;
 pub use target_results::TargetFigures;
 pub use top_statements::{CountedStatements, StatementCounts, StatementGroup, StatementUse, TopStatements};

@@ -27,6 +27,7 @@ use crate::platform::TargetFacts;
 use crate::profile::Profile;
 use crate::reported::Reported;
 use crate::series::{Series, SeriesPoint};
+use crate::table_activity::TableActivity;
 use crate::top_statements::TopStatements;
 use crate::waits::Waits;
 use crate::watched::WatchSummary;
@@ -355,6 +356,9 @@ pub struct RunRecord {
     /// The statements that used the server's time in the window; absent if a run has several targets, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statements: Option<TopStatements>,
+    /// What happened to tables and indexes in the window; absent if a run has several targets, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<TableActivity>,
     /// CPU profile of the window; absent if the plan did not request it (`observe.perf`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -415,6 +419,7 @@ impl RunRecord {
             whole: None,
             waits: Waits::Absent { absent: "the source does not tell".into() },
             statements: None,
+            tables: None,
             profile: None,
             database_report: None,
             series: Series::default(),

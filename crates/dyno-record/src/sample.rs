@@ -252,6 +252,7 @@ pub(crate) fn several() -> RunRecord {
         host_counters: BTreeMap::from([("device.vda.reads".to_owned(), 12.0)]),
         waits: single.waits.clone(),
         statements: None,
+        tables: None,
         series: single.series.clone(),
         errors: single.errors.clone(),
         whose: Default::default(),

@@ -81,6 +81,7 @@ impl RunRecord {
             whole: target_part.whole.clone(),
             waits: target_part.waits.clone(),
             statements: target_part.statements.clone(),
+            tables: target_part.tables.clone(),
             // It describes the host, and so all targets together.
             profile: None,
             database_report: None,

@@ -11,6 +11,7 @@ use crate::counter::Counters;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::series::Series;
+use crate::table_activity::TableActivity;
 use crate::top_statements::TopStatements;
 use crate::waits::Waits;
 use crate::window::{LifetimeTotals, StartGate, Window};
@@ -45,6 +46,9 @@ pub struct TargetFigures {
     /// The statements that used its server's time in the window; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statements: Option<TopStatements>,
+    /// What happened to tables and indexes in the window; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<TableActivity>,
     /// Its series of intervals over the window.
     pub series: Series,
     /// Errors of its sessions by code.

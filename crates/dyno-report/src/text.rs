@@ -101,11 +101,12 @@ pub fn truncate(text: &str, columns: usize) -> String {
     out
 }
 
-/// `text` in lines of at most `columns`, broken at spaces if possible; at most `lines_max` lines.
+/// `text` in lines of at most `columns`, broken at spaces if possible; at most `lines_max` lines. A command of Dyno in
+/// backticks stays in one line, however long, so that it can be copied.
 pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for word in words_and_commands(text) {
         let line = lines.last_mut().expect("there is always a line");
         if line.is_empty() {
             *line = word.to_owned();
@@ -128,7 +129,27 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
             last.push_str(" …");
         }
     }
-    lines.iter().map(|line| truncate(line, columns)).collect()
+    lines
+        .into_iter()
+        .map(|line| if line.starts_with(COMMAND) { line } else { truncate(&line, columns) })
+        .collect()
+}
+
+/// How a command of Dyno begins in a text.
+const COMMAND: &str = "`dyno ";
+
+/// The words of `text`; a command in backticks is one word, with what follows it directly.
+fn words_and_commands(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(' ');
+        let closing = |text: &str| Some(COMMAND.len() + text.strip_prefix(COMMAND)?.find('`')?);
+        let from = closing(rest).unwrap_or(0);
+        let end = rest[from..].find(' ').map_or(rest.len(), |blank| from + blank);
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 /// Every line of `text` indented by two columns; empty lines stay empty.
@@ -166,6 +187,12 @@ mod tests {
         assert_eq!(wrap("one two three", 7, 9), ["one two", "three"]);
         assert_eq!(wrap("one two three four", 7, 2), ["one two", "three …"]);
         assert_eq!(wrap("of 201 → 295 of all", 12, 1), ["of 201 → …"]);
+        assert_eq!(
+            wrap("see it: `dyno show a b`, and more", 10, 9),
+            ["see it:", "`dyno show a b`,", "and more"],
+            "a command can be copied"
+        );
+        assert_eq!(wrap("an open `dyno show a", 12, 9), ["an open", "`dyno show a"]);
     }
 
     #[test]

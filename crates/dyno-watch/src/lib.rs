@@ -35,7 +35,7 @@ pub use event::{ObservationEvent, ObservedInterval};
 pub use job::ObservationJob;
 
 use observed::ObservationState;
-use query_thread::{ObservationReading, ObservationThread, SharedRemoteHost, SharedStatements};
+use query_thread::{ObservationReading, ObservationThread, SharedActivity, SharedRemoteHost};
 
 /// The hint for a machine that cannot start another thread.
 const NO_THREAD: &str = "raise the limit of processes (`ulimit -u`)";
@@ -46,8 +46,8 @@ const ANSWER_S_MAX: f64 = 30.0;
 const ANSWER_STOPPED_S_MAX: f64 = 2.0;
 /// The pause between two attempts to reconnect, s.
 const AGAIN_S: f64 = 1.0;
-/// The longest wait for the statements at the end.
-const STATEMENTS_MAX: Duration = Duration::from_secs(5);
+/// The longest wait for the statements and tables at the end.
+const ACTIVITY_MAX: Duration = Duration::from_secs(5);
 /// The longest wait for the first connection.
 const OPEN_MAX: Duration = Duration::from_secs(60);
 
@@ -67,8 +67,8 @@ pub fn watch(
     let remote =
         present.remote_host.as_ref().map(RemoteHostThread::start).transpose().map_err(thread_error)?;
     let remote_host = remote.map(|far| Arc::new(Mutex::new(far)));
-    let statements = SharedStatements::default();
-    let shared = (remote_host.as_ref(), &statements);
+    let activity = SharedActivity::default();
+    let shared = (remote_host.as_ref(), &activity);
     let observation_thread = ObservationThread::start(opened, shared, present).map_err(thread_error)?;
     observation_thread.ask();
     let first = wait(present, &observation_thread, &mut |_| ()).map_err(TargetError::database)?;
@@ -103,7 +103,9 @@ pub fn watch(
                 observation.add_reading(looked);
             }
         }
-        observation.statements = observation_thread.statements(STATEMENTS_MAX);
+        if let Some((statements, tables)) = observation_thread.activity(ACTIVITY_MAX) {
+            (observation.statements, observation.tables) = (Some(statements), tables);
+        }
         observation.add_cost(observation_thread);
     }
     observation.end(intervals.min(next)).into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
@@ -163,7 +165,7 @@ fn take_reading(
 
 /// Whether the connection is open again.
 fn reopen(
-    (present, shared): (&ObservationJob, (Option<&SharedRemoteHost>, &SharedStatements)),
+    (present, shared): (&ObservationJob, (Option<&SharedRemoteHost>, &SharedActivity)),
     known: &mut ObservationState,
     opening: Option<PendingAnswer<Result<dyno_engine::PassiveObserver, TargetError>>>,
     since_ns: u64,

@@ -11,7 +11,7 @@ use dyno_observe::{
 };
 use dyno_record::{
     CounterDelta, CounterReading, Counters, Gap, MarkKind, Metric, Series, SeriesChunk, SeriesOverview,
-    SeriesPoint, Spread, TopStatements,
+    SeriesPoint, Spread, TableActivity, TopStatements,
 };
 
 use crate::distribution::Gauge;
@@ -54,6 +54,8 @@ pub(crate) struct ObservationState {
     pub(crate) cost: (u64, u64),
     /// The statements of the whole observation; absent if they could not be read at its end.
     pub(crate) statements: Option<TopStatements>,
+    /// The tables and indexes of the whole observation; also absent if the database counts none.
+    pub(crate) tables: Option<TableActivity>,
 }
 
 impl ObservationState {
@@ -89,6 +91,7 @@ impl ObservationState {
             reported_count: 0,
             cost: (0, 0),
             statements: None,
+            tables: None,
         }
     }
 

@@ -9,8 +9,10 @@ use dyno_engine::lock_waits::LockWaits;
 use dyno_engine::panics::{caught, panicked};
 use dyno_engine::{Clock, Counting, Observer, PassiveObserver, Sampler, TargetError};
 use dyno_host::HostObserver;
-use dyno_observe::{OWN_COMMITS, RemoteHostThread, SessionSamples, StatementObservation, TargetSnapshot};
-use dyno_record::{TopStatements, now_rfc3339};
+use dyno_observe::{
+    OWN_COMMITS, RemoteHostThread, SessionSamples, StatementObservation, TableObservation, TargetSnapshot,
+};
+use dyno_record::{TableActivity, TopStatements, now_rfc3339};
 use parking_lot::Mutex;
 
 use crate::job::ObservationJob;
@@ -27,12 +29,21 @@ pub(crate) struct ObservationReading {
 enum ObservationRequest {
     /// A reading of the counters.
     Counters,
-    /// The statements so far, which this channel receives.
-    Statements(Sender<TopStatements>),
+    /// The statements and tables so far, which this channel receives.
+    Activity(Sender<(TopStatements, Option<TableActivity>)>),
 }
 
-/// The statements so far, and when their counts were last read; they survive a lost connection.
-pub(crate) type SharedStatements = Arc<Mutex<(StatementObservation, Option<u64>)>>;
+/// The statements and tables so far, which survive a lost connection.
+#[derive(Debug, Default)]
+pub(crate) struct ObservedActivity {
+    statements: StatementObservation,
+    tables: TableObservation,
+    /// When the counts of statements were last read.
+    last_ns: Option<u64>,
+}
+
+/// [`ObservedActivity`], which the current reading thread adds to.
+pub(crate) type SharedActivity = Arc<Mutex<ObservedActivity>>;
 
 /// The time between two readings of the counts of statements.
 const STATEMENTS_NS: u64 = 60_000_000_000;
@@ -57,7 +68,7 @@ const FAR_SHARE: f64 = 0.25;
 impl ObservationThread {
     pub(crate) fn start(
         onlooker: PassiveObserver,
-        (remote, statements): (Option<&SharedRemoteHost>, &SharedStatements),
+        (remote, activity): (Option<&SharedRemoteHost>, &SharedActivity),
         present: &ObservationJob,
     ) -> std::io::Result<Self> {
         let PassiveObserver { observer, sampler } = onlooker;
@@ -85,7 +96,7 @@ impl ObservationThread {
             gap_ns: (1e9 / present.samples_per_s.max(1e-3)) as u64,
             commits: Arc::clone(&commits),
             reading_count: Arc::clone(&looks),
-            statements: Arc::clone(statements),
+            activity: Arc::clone(activity),
             no_lock_waits: None,
         };
         std::thread::Builder::new().name("dyno-looker".into()).spawn(move || {
@@ -102,10 +113,10 @@ impl ObservationThread {
         let _ = self.ask.send(ObservationRequest::Counters);
     }
 
-    /// The statements so far, if they arrive within `patience`.
-    pub(crate) fn statements(&self, patience: Duration) -> Option<TopStatements> {
+    /// The statements and tables so far, if they arrive within `patience`.
+    pub(crate) fn activity(&self, patience: Duration) -> Option<(TopStatements, Option<TableActivity>)> {
         let (answer, answers) = channel();
-        self.ask.send(ObservationRequest::Statements(answer)).ok()?;
+        self.ask.send(ObservationRequest::Activity(answer)).ok()?;
         answers.recv_timeout(patience).ok()
     }
 
@@ -143,7 +154,7 @@ struct ObservationReader {
     gap_ns: u64,
     commits: Arc<AtomicU64>,
     reading_count: Arc<AtomicU64>,
-    statements: SharedStatements,
+    activity: SharedActivity,
     /// Why lock waits are no longer read.
     no_lock_waits: Option<String>,
 }
@@ -165,10 +176,13 @@ impl ObservationReader {
                 None => u64::MAX,
             };
             let outcome = match asked.recv_timeout(Duration::from_nanos(left_ns)) {
-                Ok(ObservationRequest::Statements(answer)) => {
-                    self.read_statements(0);
+                Ok(ObservationRequest::Activity(answer)) => {
+                    self.read_activity(0);
+                    let activity = &mut *self.activity.lock();
+                    let statements = activity.statements.result(self.observer.as_mut());
+                    let tables = activity.tables.end(self.observer.as_mut(), self.clock.now_ns());
                     // The coordinator may have stopped waiting.
-                    let _ = answer.send(self.statements.lock().0.result(self.observer.as_mut()));
+                    let _ = answer.send((statements, tables));
                     Ok(None)
                 }
                 Ok(ObservationRequest::Counters) => {
@@ -196,7 +210,7 @@ impl ObservationReader {
                 Ok(None) => true,
                 Ok(Some(looked)) => {
                     let goes_on = answer(Ok(looked));
-                    self.read_statements(STATEMENTS_NS);
+                    self.read_activity(STATEMENTS_NS);
                     goes_on
                 }
                 Err(error) => {
@@ -222,16 +236,21 @@ impl ObservationReader {
         Some(read)
     }
 
-    /// Reads the counts of statements, unless they were read less than `pause_ns` ago.
-    fn read_statements(&mut self, pause_ns: u64) {
-        let (statements, last_ns) = &mut *self.statements.lock();
+    /// Reads the counts of statements, unless they were read less than `pause_ns` ago; those of tables the first time.
+    fn read_activity(&mut self, pause_ns: u64) {
+        let activity = &mut *self.activity.lock();
         let (observer, now_ns) = (self.observer.as_mut(), self.clock.now_ns());
-        match *last_ns {
-            None => statements.begin(observer, now_ns),
-            Some(last_ns) if now_ns.saturating_sub(last_ns) >= pause_ns => statements.add(observer, now_ns),
+        match activity.last_ns {
+            None => {
+                activity.tables.begin(observer, now_ns);
+                activity.statements.begin(observer, now_ns);
+            }
+            Some(last_ns) if now_ns.saturating_sub(last_ns) >= pause_ns => {
+                activity.statements.add(observer, now_ns);
+            }
             Some(_) => return,
         }
-        *last_ns = Some(now_ns);
+        activity.last_ns = Some(now_ns);
     }
 
     fn own_commits(&self) -> u64 {
@@ -273,6 +292,7 @@ impl ObservationReader {
             at,
             overhead: 0,
             statements: None,
+            tables: None,
         })
     }
 }

@@ -83,9 +83,9 @@ pub(crate) fn record(
         of_host(&mut figures, present, &observation, known_s, &spreads);
         // Ratios come from all counts together, not from a mean of means.
         for (name, spread) in &mut spreads {
-            if let Some(mean) = figures.get(name).and_then(dyno_record::Metric::value) {
-                spread.mean = mean;
-            }
+            // The ratio of the sums, unless intervals without the figure put it outside of what was seen.
+            let mean = figures.get(name).and_then(dyno_record::Metric::value);
+            spread.mean = mean.filter(|mean| *mean <= spread.peak).unwrap_or(spread.mean);
         }
     }
     let us = |taken: &TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
@@ -116,6 +116,7 @@ pub(crate) fn record(
         counters,
         waits,
         statements: observation.statements,
+        tables: observation.tables,
         series,
         watched: Some(WatchSummary {
             known_s,

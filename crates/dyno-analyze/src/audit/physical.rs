@@ -101,7 +101,8 @@ pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     if requested.bytes < BYTES_FLOOR {
-        let detail = format!("{words}: almost nothing, because the database's own cache answered");
+        let detail =
+            format!("{words}: too little to compare; the database's own cache answered nearly all reads");
         return conclude(CheckStatus::Pass, expected, observed, detail);
     }
     let from_cache_pct = (1.0 - bytes / requested.bytes) * 100.0;

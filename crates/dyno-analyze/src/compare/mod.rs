@@ -105,6 +105,10 @@ pub struct RunComparison {
     /// gain of the platform.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_durable: Vec<String>,
+    /// Plan keys that differ and make an operation of one side other work than one of the other: rates of operations
+    /// then rank nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unequal_work: Vec<String>,
     /// What qualifies the figures: imported sides, and notes that workloads require.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -182,6 +186,7 @@ pub fn compare(a: &ComparisonSide<'_>, b: &ComparisonSide<'_>, rules: &Compariso
             .chain(workload_notes(records_a.iter().chain(&records_b)))
             .collect(),
         not_durable,
+        unequal_work: unequal_work(&both),
         background,
         varied: both
             .iter()
@@ -231,6 +236,30 @@ pub(crate) fn durability(
     let only_b = of_b.difference(&of_a).map(|caveat| format!("{b}: {caveat}"));
     let common_caveats = of_a.intersection(&of_b).map(|caveat| format!("both sides: {caveat}"));
     (only_a.chain(only_b).collect(), common_caveats.collect())
+}
+
+/// Plan keys that decide what an operation does, where they differ between the sides at any common point.
+fn unequal_work(both: &[Pair<'_>]) -> Vec<String> {
+    type WorkKey = (&'static str, fn(&RunRecord) -> String);
+    const KEYS: [WorkKey; 4] = [
+        ("workload.work_unit", |record| record.plan.workload.work_unit.to_string()),
+        ("workload.update_pct", |record| record.plan.workload.update_pct.to_string()),
+        ("workload.scan_pct", |record| record.plan.workload.scan_pct.to_string()),
+        ("workload.folder", |record| {
+            record.workload.as_ref().map_or_else(String::new, |own| own.name.clone())
+        }),
+    ];
+    let differs = |key: &WorkKey| {
+        let measured = |records: &[&RunRecord]| {
+            let runs = records.iter().filter(|record| record.kind == RecordKind::Run);
+            runs.map(|record| key.1(record)).collect::<BTreeSet<_>>()
+        };
+        both.iter().any(|pair| {
+            let (a, b) = (measured(&pair.a), measured(&pair.b));
+            !a.is_empty() && !b.is_empty() && a != b
+        })
+    };
+    KEYS.iter().filter(|key| differs(key)).map(|key| key.0.to_owned()).collect()
 }
 
 /// The notes that workloads require, each once.

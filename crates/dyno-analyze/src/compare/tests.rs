@@ -219,6 +219,22 @@ fn beside_others(values: &[f64], others_pct: &[f64]) -> Vec<RunRecord> {
 }
 
 #[test]
+fn sides_with_other_work_for_an_operation_are_not_ranked() {
+    let (a, mut b) = (runs(4, &[1000.0, 1010.0, 990.0, 1005.0]), runs(4, &[1400.0, 1410.0, 1390.0, 1405.0]));
+    let compared = |b: &[RunRecord]| compare(&side("a", &a), &side("b", b), &ComparisonRules::default());
+    assert!(crate::conclusion::ab::headline(&compared(&b)).starts_with("b is faster than a: "));
+    b.iter_mut().for_each(|run| run.plan.workload.work_unit /= 2);
+    let comparison = compared(&b);
+    assert_eq!(comparison.unequal_work, ["workload.work_unit"]);
+    let headline = crate::conclusion::ab::headline(&comparison);
+    assert!(
+        headline.starts_with("operations of b and a are not the same work (workload.work_unit differs)"),
+        "{headline}"
+    );
+    assert!(!headline.contains("faster"), "{headline}");
+}
+
+#[test]
 fn non_durable_side_is_in_comparison_headline_and_notes() {
     let (a, mut b) = (runs(4, &[1000.0, 1010.0, 990.0, 1005.0]), runs(4, &[1400.0, 1410.0, 1390.0, 1405.0]));
     for run in &mut b {

@@ -98,6 +98,13 @@ fn headline_words((a, b): (&str, &str), comparison: &RunComparison, leading: &Ov
     if !comparison.not_durable.is_empty() {
         difference_text = format!("{difference_text}; caution ({})", comparison.not_durable.join("; "));
     }
+    if !comparison.unequal_work.is_empty() {
+        let keys = comparison.unequal_work.join(" and ");
+        let differ = if comparison.unequal_work.len() == 1 { "differs" } else { "differ" };
+        return format!(
+            "operations of {b} and {a} are not the same work ({keys} {differ}), so their rates rank nothing: {difference_text}"
+        );
+    }
     match leading.verdict {
         ComparisonVerdict::Faster => format!("{b} is faster than {a}: {difference_text}"),
         ComparisonVerdict::Slower => format!("{b} is slower than {a}: {difference_text}"),
@@ -109,7 +116,7 @@ fn headline_words((a, b): (&str, &str), comparison: &RunComparison, leading: &Ov
             format!("inconclusive at ±{margin} % whether {b} and {a} differ: {difference_text}{why}")
         }
         ComparisonVerdict::OneRunEach => {
-            format!("one run of each side, no verdict on {b} against {a}: {difference_text}")
+            format!("no verdict on {b} against {a} from one run of each side: {difference_text}")
         }
         ComparisonVerdict::Confounded => {
             let background = background_words(&comparison.background, a, b).unwrap_or_default();

@@ -98,9 +98,15 @@ pub fn knee_index(loads: &[LoadPoint]) -> Result<usize, String> {
         // Beyond the highest throughput, more sessions reduce it: the knee lies before that.
         Some(place) => Ok(place.min(highest)),
         None if loads.len() < 3 => Err(format!("{} points are too few for a knee", loads.len())),
-        None => Err("throughput rises evenly: no knee in the measured range".into()),
+        None => Err(match throughput.windows(2).any(|pair| pair[1] < pair[0] * (1.0 - FALL)) {
+            true => "throughput falls and rises again: no knee in the measured range".into(),
+            false => "throughput rises evenly: no knee in the measured range".into(),
+        }),
     }
 }
+
+/// The share of the throughput by which a fall exceeds the usual variation.
+const FALL: f64 = 0.05;
 
 /// The index of the largest of `values`; the first of equal ones.
 fn highest(values: &[f64]) -> usize {

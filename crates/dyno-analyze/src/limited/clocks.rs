@@ -77,8 +77,12 @@ impl Shares {
             }
         };
         let time_pct = |kinds: &[WaitKind]| pct(sampled.of_kinds(kinds) * seconds);
-        // The client's commit time includes all of it, also the waits in the database.
-        shares.commit = max(shares.commit, time_pct(&[WaitKind::Commit]));
+        // The client times each commit of the block workload, with all waits in it. Statements of custom workloads may
+        // commit by themselves, and only samples see that.
+        let is_custom = record.workload.is_some() || record.plan.workload.folder.is_some();
+        if shares.commit.is_none() || is_custom {
+            shares.commit = max(shares.commit, time_pct(&[WaitKind::Commit]));
+        }
         if !is_memory {
             shares.device = max(shares.device, time_pct(&[WaitKind::Device]));
         }

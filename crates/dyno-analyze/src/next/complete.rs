@@ -47,7 +47,7 @@ fn sets(command: &str, key: &str) -> bool {
     let words = || command.split(' ').zip(command.split(' ').skip(1));
     let of_set = |(option, value): (&str, &str)| {
         let value = value.trim_start_matches('\'');
-        option == "--set" && value.split('=').next() == Some(key)
+        ["--set", "--a", "--b"].contains(&option) && value.split('=').next() == Some(key)
     };
     let shorthand = match key {
         "run.time" => "--time",

@@ -5,10 +5,12 @@ use dyno_record::Counter;
 use super::evidence::RunEvidence;
 use super::{FoundStep, NextRule, RunRule};
 use crate::limited::Component;
-use crate::number::{bytes, count, figure, percent, time_us};
+use crate::number::{bytes, count, percent, time_us};
 
 /// Share of the redo that whole pages must have before they are the subject, %.
 const PAGE_IMAGES_PCT: f64 = 50.0;
+/// Fewest whole pages that are a subject at all: a run that only reads logs a few for the server itself.
+const PAGE_IMAGES_MIN: f64 = 100.0;
 /// Share of blocks that the database's cache served, %, below which it may be too small.
 const HIT_PCT: f64 = 95.0;
 /// Redo between two checkpoints must be at least this share of the limit that forces them.
@@ -112,7 +114,7 @@ fn forced_checkpoints(run: &RunEvidence<'_>) -> Option<FoundStep> {
     let (redo, limit_bytes) = (redo_bytes(run)?, size_bytes(limit)? as f64);
     (redo >= forced * limit_bytes * REDO_SHARE).then(|| {
         let sentence = format!(
-            "`max_wal_size` ({limit}) forced {} in the window, which wrote {} of redo; raise it and compare",
+            "`max_wal_size` ({limit}) forced {} while the run wrote {} of redo; raise it and compare",
             times(forced, "checkpoint", "checkpoints"),
             bytes(redo as u64)
         );
@@ -131,11 +133,11 @@ fn page_images(run: &RunEvidence<'_>) -> Option<FoundStep> {
     let is_on = run.setting("full_page_writes")? == "on";
     // Compressed images are smaller than a page.
     let is_whole = run.setting("wal_compression").is_none_or(|compression| compression == "off");
-    (is_on && is_whole && share_pct >= PAGE_IMAGES_PCT).then(|| {
+    (is_on && is_whole && images >= PAGE_IMAGES_MIN && share_pct >= PAGE_IMAGES_PCT).then(|| {
         let sentence = format!(
             "{} pages were logged whole after checkpoints, up to {} % of the redo; checkpoints farther apart \
              (`max_wal_size`, `checkpoint_timeout`) or `wal_compression` reduce that",
-            figure(images),
+            count(images as u64),
             percent(share_pct.min(100.0))
         );
         let is_known = run.setting("wal_compression") == Some("off");

@@ -15,6 +15,8 @@ const METHOD: &str = "docs/concepts/method.md";
 const COMMIT_SETTINGS: [&str; 2] = ["synchronous_commit", "commit_wait"];
 /// Latency limit of a suggested search, as a multiple of the measured p99.
 const P99_FACTOR: f64 = 2.0;
+/// Fewest writes of data per second that can delay the log on the same device.
+const DATA_WRITES_MIN: f64 = 100.0;
 
 pub(super) const RULES: &[RunRule] = &[
     NextRule {
@@ -172,7 +174,7 @@ fn commits_without_wait(run: &RunEvidence<'_>) -> Option<FoundStep> {
 fn shared_log_device(run: &RunEvidence<'_>) -> Option<FoundStep> {
     let facts = &run.record.database_host()?.facts;
     let (data, redo) = (facts.get("place.data.device")?, facts.get("place.redo.device")?);
-    let writes = run.metric("physical_writes_per_s").filter(|writes| *writes > 0.0)?;
+    let writes = run.metric("physical_writes_per_s").filter(|writes| *writes >= DATA_WRITES_MIN)?;
     (run.is_limited_by(Component::Commits) && data == redo).then(|| {
         let sentence = format!(
             "log and data are both on {data}, which also takes {} data writes/s; put the log on a device of its own and compare",

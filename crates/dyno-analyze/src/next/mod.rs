@@ -108,6 +108,23 @@ impl<F> NextRule<F> {
     }
 }
 
+/// The step with the settings of the record's point in its campaign: a run, or an A/B test, of the plan alone would
+/// measure another load. Commands that measure several loads set their own.
+fn of_point(step: NextStep, record: &RunRecord) -> NextStep {
+    let name = step.command.as_deref().and_then(|command| command.split(' ').nth(1)).unwrap_or_default();
+    let Some(part) = record.part_of.as_ref().filter(|_| ["run", "ab"].contains(&name)) else { return step };
+    let schemas = u64::from(record.plan.data.schemas.max(1));
+    let sets = part.settings.iter().filter_map(|setting| match setting.key.as_str() {
+        "sessions" => {
+            let each = setting.value.parse::<u64>().ok()? / schemas;
+            Some(format!("run.sessions_per_schema={each}"))
+        }
+        key => dyno_plan::keys::find(key).map(|_| format!("{key}={}", setting.value)),
+    });
+    let options: Vec<String> = sets.flat_map(|set| ["--set".to_owned(), set]).collect();
+    step.completed(&options)
+}
+
 /// The steps after one run: about its figures, and about the platform.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RunSteps {
@@ -128,6 +145,7 @@ impl RunSteps {
         let evidence = RunEvidence { record, limit };
         let steps_of = |rules: &[RunRule]| {
             let steps = rules.iter().filter_map(|rule| rule.step((rule.find)(&evidence)));
+            let steps = steps.map(|step| of_point(step, record));
             steps.map(|step| step.completed(&record.options)).collect::<Vec<_>>()
         };
         Self {

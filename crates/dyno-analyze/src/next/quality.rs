@@ -1,9 +1,10 @@
 //! Steps that make the figures of a run sound: a quiet host, a longer window, more samples.
 
-use dyno_record::Waits;
+use dyno_record::{SweepKind, Waits};
 
 use super::evidence::RunEvidence;
 use super::{FoundStep, NextRule, RunRule};
+use crate::audit::page_cache_pct;
 use crate::number::{fixed, percent, span_s};
 
 /// A window shorter than this says little about a platform, s.
@@ -127,6 +128,7 @@ fn background_sessions(run: &RunEvidence<'_>) -> Option<FoundStep> {
 
 fn page_cache(run: &RunEvidence<'_>) -> Option<FoundStep> {
     run.warning("physical_reads")?;
+    page_cache_pct(run.record)?;
     let memory_bytes = run.record.database_host().unwrap_or(run.record.host()).memory_bytes;
     let size = match memory_bytes {
         0 => String::new(),
@@ -162,7 +164,9 @@ fn short_window(run: &RunEvidence<'_>) -> Option<FoundStep> {
     (by_time && (seconds < WINDOW_MIN_S || at_edges)).then(|| {
         let longer_s = WINDOW_S.max((seconds * 2.0).ceil() as u64);
         let sentence = format!("the window lasted {}; a longer one has steadier figures", span_s(seconds));
-        (sentence, Some(format!("dyno run --set run.time={longer_s}s")))
+        let is_of_sweep = run.record.part_of.as_ref().is_some_and(|part| part.kind == SweepKind::Sweep);
+        let name = if is_of_sweep { "sweep" } else { "run" };
+        (sentence, Some(format!("dyno {name} --set run.time={longer_s}s")))
     })
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use dyno_plan::{Connect, KeyDistribution, Rate, TimeSpan};
-use dyno_record::{AuditCheck, CheckStatus, Counter, Metric, RunRecord, Unit, Waits};
+use dyno_record::{
+    AuditCheck, CheckStatus, Counter, Metric, PartOf, PointSetting, RunRecord, SweepKind, Unit, Waits,
+};
 
 use super::*;
 use crate::fixture;
@@ -85,7 +87,7 @@ const CASES: &[Case] = &[
     ("foreign_load", Component::Cpu, |r| warn(r, "processor", "others used it, largest: sh (55 %)"), pass),
     ("hypervisor", Component::Cpu, |r| metric(r, "cpu_steal_pct", 6.0), |r| metric(r, "cpu_steal_pct", 1.0)),
     ("background_sessions", Component::Cpu, |r| warn(r, "others_sessions", "psql was active"), pass),
-    ("page_cache", Component::Device, |r| warn(r, "physical_reads", "cached"), pass),
+    ("page_cache", Component::Device, |r| warn(r, "physical_reads", "90.0 % came from the operating system's page cache"), pass),
     ("few_samples", Component::Unknown, |r| samples(r, 5), |r| samples(r, 100)),
     ("short_window", Component::Cpu, |r| r.window.as_mut().unwrap().seconds = 3.0, |r| r.window.as_mut().unwrap().seconds = 60.0),
     ("warm_up", Component::Cpu, rising, |r| r.series.points.iter_mut().for_each(|point| point.ops = 1_000)),
@@ -173,7 +175,7 @@ fn steps_of_a_run_name_figures_and_commands() {
     let all_steps = steps(&record, Component::Commits);
     assert_eq!(
         all_steps[0].sentence,
-        "`max_wal_size` (64MB) forced 4 checkpoints in the window, which wrote 1 GiB of redo; raise it and compare"
+        "`max_wal_size` (64MB) forced 4 checkpoints while the run wrote 1 GiB of redo; raise it and compare"
     );
     let setting = "dyno ab --setting max_wal_size=64MB,1024MB";
     assert_eq!(all_steps[0].command.as_deref(), Some(setting));
@@ -186,6 +188,32 @@ fn steps_of_a_run_name_figures_and_commands() {
     let step = all_steps.iter().find(|step| step.rule == "more_than_the_rate").unwrap();
     let command = step.command.as_deref().unwrap();
     assert_eq!(command, "dyno search --over rate --limit 'p99 <= 12ms' --from 500", "{}", step.sentence);
+}
+
+#[test]
+fn steps_after_a_point_measure_the_load_of_that_point() {
+    let mut record = base();
+    record.plan.data.schemas = 2;
+    let settings = [("sessions", "8"), ("workload.update_pct", "20"), ("server.work_mem", "4MB")];
+    record.part_of = Some(PartOf {
+        id: "sweep-1".into(),
+        kind: SweepKind::Sweep,
+        point: 1,
+        repeat: 1,
+        side: None,
+        settings: settings
+            .map(|(key, value)| PointSetting { key: key.to_owned(), value: value.to_owned() })
+            .into(),
+    });
+    record.options = ["--set", "workload.update_pct=5"].map(str::to_owned).into();
+    let limit = limit(Component::Commits);
+    let steps = RunSteps::of(&record, &limit);
+    let all: Vec<NextStep> = [steps.quality, steps.facts, steps.limits].concat();
+    let step =
+        all.iter().find(|step| step.rule == "commits_without_wait").unwrap_or_else(|| panic!("{all:#?}"));
+    let command = step.command.as_deref().unwrap();
+    assert!(command.ends_with(" --set run.sessions_per_schema=4 --set workload.update_pct=20"), "{command}");
+    assert_eq!(completed(command, &record.options), command, "the point wins over the options of the sweep");
 }
 
 fn curve(loads: &[(u32, f64)], repeats: usize, spread_pct: Option<f64>, bend: Option<u32>) -> CurveEvidence {

@@ -1,11 +1,11 @@
 //! Steps after a watch: a longer one, and the measurement that decides what its sessions waited for.
 
-use dyno_record::{Metric, RunRecord, Waits, WatchSummary};
+use dyno_record::{LockBlocker, Metric, RunRecord, Waits, WatchSummary};
 
 use super::suite_rerun::with_command;
 use super::{FoundStep, NextRule, NextStep, chosen};
 use crate::limited::WaitClass;
-use crate::number::{percent, sessions, span_s};
+use crate::number::{count, percent, sessions, span_s};
 
 /// A watch of less than this says little about peaks, s.
 const LENGTH_MIN_S: f64 = 600.0;
@@ -19,6 +19,8 @@ const ACTIVE_MIN: f64 = 0.1;
 const BUSY_PCT: f64 = 80.0;
 /// Readings at which a session blocked others, from which that is no chance.
 const READINGS_MIN: u64 = 2;
+/// Share of the readings between its first and its last at which a lasting blocker blocks.
+const LASTING_SHARE: f64 = 0.7;
 /// Share of the time that gaps may have, %.
 const GAPS_PCT: f64 = 10.0;
 
@@ -117,14 +119,22 @@ fn gaps(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
     })
 }
 
+/// Only a session that blocked others at most of the readings in between: one that blocks again and again for a moment
+/// has no long transaction to shorten.
 fn blocker(watch: &WatchEvidence<'_>) -> Option<FoundStep> {
-    let blocker = watch.watched.blockers.first().filter(|blocker| blocker.readings >= READINGS_MIN)?;
+    let interval_s = watch.record.series.interval_s.max(0.001);
+    let lasts = |blocker: &&LockBlocker| {
+        let readings = (blocker.until_s - blocker.from_s) / interval_s;
+        blocker.readings >= READINGS_MIN && blocker.readings as f64 >= LASTING_SHARE * readings
+    };
+    let blocker = watch.watched.blockers.iter().find(lasts)?;
     let state = if blocker.state.is_empty() { String::new() } else { format!(", {}", blocker.state) };
     let sentence = format!(
-        "session {} ({}{state}) blocked up to {} from {} to {}; shorten its transactions",
+        "session {} ({}{state}) blocked up to {} at {} readings from {} to {}; shorten its transactions",
         blocker.session,
         blocker.name,
         sessions(blocker.waiting_max as f64),
+        count(blocker.readings),
         span_s(blocker.from_s),
         span_s(blocker.until_s)
     );

@@ -6,8 +6,8 @@ use dyno_record::Unit;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     pub unit: Unit,
-    /// The point's value. For latencies it comes from the merged histograms of all repeats; for
-    /// everything else it is the median of the repeats.
+    /// The point's value. For percentiles and the maximum of latencies it comes from the merged histograms of all
+    /// repeats; for everything else it is the median of the repeats.
     pub value: f64,
     /// Each repeat's own value, in the order in which they ran.
     pub runs: Vec<f64>,

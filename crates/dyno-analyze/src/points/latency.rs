@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_record::{Histogram, Latency, OpStats, RunRecord, Unit};
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, median};
 
 /// The time of an operation that is measured.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +96,10 @@ impl PointLatencies {
             let Some(whole) = whole else { continue };
             for (end, figure) in FIGURES {
                 let run_values: Vec<f64> = each.iter().filter_map(figure).collect();
-                if let Some(value) = figure(&whole).filter(|_| run_values.len() == runs) {
+                if let Some(merged) = figure(&whole).filter(|_| run_values.len() == runs) {
+                    // A mean is comparable with the throughput, whose median stands beside it.
+                    let middle = if end == "mean_us" { median(&run_values) } else { None };
+                    let value = middle.unwrap_or(merged);
                     let name = format!("{}_{end}", timed.name());
                     estimates.insert(name, Estimate { unit: Unit::Microseconds, value, runs: run_values });
                 }

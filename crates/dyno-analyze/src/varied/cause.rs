@@ -29,6 +29,8 @@ pub enum Cause {
     OthersOnServer,
     /// Mean latency of a write of the device, µs.
     DeviceWrites,
+    /// Processor time of Dyno for an operation, µs: the same work, so it shows the speed of a processor.
+    ProcessorSpeed,
 }
 
 /// Counters of checkpoints in the window. Those of one line are added up; the first line whose view
@@ -59,7 +61,7 @@ const CLEANING: [&[&str]; 2] = [
 
 impl Cause {
     /// All causes that are examined.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Checkpoints,
         Self::WrittenBehind,
         Self::Cleaning,
@@ -70,6 +72,7 @@ impl Cause {
         Self::OthersProcessor,
         Self::OthersOnServer,
         Self::DeviceWrites,
+        Self::ProcessorSpeed,
     ];
 
     /// The amount in a run; `None` where its record does not show it.
@@ -95,6 +98,7 @@ impl Cause {
                 known_shares.reduce(f64::max)
             }
             Self::DeviceWrites => metric("device_write_latency_us"),
+            Self::ProcessorSpeed => metric("client_cpu_us_per_op"),
         }
     }
 
@@ -107,7 +111,7 @@ impl Cause {
             Self::PageCache | Self::OthersProcessor | Self::OthersOnServer => spread >= 5.0,
             Self::BlocksVisited => spread >= 0.05 * most,
             Self::WrittenBehind | Self::Cleaning => most >= 1.0 && spread >= 0.2 * most,
-            Self::DeviceWrites => spread >= 0.2 * most,
+            Self::DeviceWrites | Self::ProcessorSpeed => spread >= 0.2 * most,
         }
     }
 

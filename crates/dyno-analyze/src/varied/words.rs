@@ -18,6 +18,7 @@ impl Cause {
             Self::OthersProcessor => "processors used by others",
             Self::OthersOnServer => "activity of others on the server",
             Self::DeviceWrites => "latency of the device's writes",
+            Self::ProcessorSpeed => "processor time of Dyno for an operation (a slower processor)",
         }
     }
 
@@ -26,7 +27,7 @@ impl Cause {
             Self::Checkpoints => fixed(value, 1),
             Self::WrittenBehind | Self::Cleaning => format!("{}/s", figure(value)),
             Self::BlocksVisited => figure(value),
-            Self::DeviceWrites => time_us(value),
+            Self::DeviceWrites | Self::ProcessorSpeed => time_us(value),
             Self::CacheShare
             | Self::PageCache
             | Self::Steal

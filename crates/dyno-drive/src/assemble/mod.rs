@@ -117,6 +117,7 @@ pub(crate) fn record(
         whole: total.whole,
         waits: total.waits,
         statements: total.statements,
+        tables: total.tables,
         series,
         phases,
         errors: total.errors,

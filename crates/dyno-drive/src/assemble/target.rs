@@ -49,6 +49,7 @@ pub(super) fn part(inputs: &TargetInputs<'_>, at: usize, series: Series) -> Reco
             at,
             target.end.as_ref().and_then(|end| end.statements.clone()),
         ),
+        tables: target.end.as_ref().and_then(|end| end.tables.clone()),
         series,
         errors: results.sessions.errors.clone(),
         whose: Default::default(),

@@ -65,6 +65,7 @@ pub(super) fn total(
         host_counters: Default::default(),
         waits: totals::waits(job, &parts.iter().map(|part| &part.waits).collect::<Vec<_>>()),
         statements: None,
+        tables: None,
         series: Series::default(),
         errors: all.sessions.errors.clone(),
         whose: Default::default(),

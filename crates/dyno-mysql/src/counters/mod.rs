@@ -14,5 +14,6 @@ mod shape;
 mod sources;
 mod statement_columns;
 mod statements;
+mod tables;
 
 pub(super) use observer::MySqlObserver;

@@ -18,6 +18,8 @@ use super::sources::{
     variables_set,
 };
 use super::statements::MySqlStatementReader;
+use super::tables::MySqlTableReader;
+use dyno_engine::table_counts::TableSnapshot;
 use dyno_engine::{
     ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot,
     TargetError, TargetErrorKind,
@@ -42,6 +44,8 @@ pub(crate) struct MySqlObserver {
     variables_set: Option<String>,
     /// Reads the counts of statements; else why it cannot, and what to do about it.
     statements: Result<MySqlStatementReader, (String, String)>,
+    /// Reads the counts of tables; else why it cannot, and what to do about it.
+    tables: Result<MySqlTableReader, (String, String)>,
     /// Transactions of this connection; reading the dictionary's tables counts too.
     commits: u64,
 }
@@ -70,11 +74,8 @@ impl MySqlObserver {
         }
         let watched = shape::MySqlWatchedObjects::find(&mut connection, spec, names)?;
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
-        let statements = match MySqlStatementReader::open(&mut connection, sessions.clone()) {
-            Ok(reader) => Ok(reader),
-            Err(error) if error.kind == TargetErrorKind::Unreachable => return Err(error),
-            Err(error) => Err((error.message, error.hint)),
-        };
+        let statements = optional(MySqlStatementReader::open(&mut connection, sessions.clone()))?;
+        let tables = optional(MySqlTableReader::open(&mut connection))?;
         sessions.lock().add_observer(connection.id());
         Ok(Self {
             connection,
@@ -86,8 +87,17 @@ impl MySqlObserver {
             has_read_dictionary: false,
             variables_set,
             statements,
+            tables,
             commits: 0,
         })
+    }
+}
+
+/// A reader, or the reason and the hint if the server refuses it. A lost connection is an error.
+fn optional<T>(opened: Result<T, TargetError>) -> Result<Result<T, (String, String)>, TargetError> {
+    match opened {
+        Err(error) if error.kind == TargetErrorKind::Unreachable => Err(error),
+        opened => Ok(opened.map_err(|error| (error.message, error.hint))),
     }
 }
 
@@ -170,11 +180,12 @@ impl MySqlObserver {
         &mut self,
         read: impl FnOnce(&mut MySqlStatementReader, &mut MySqlConnection) -> Result<T, TargetError>,
     ) -> Result<T, TargetError> {
-        match &mut self.statements {
-            Ok(reader) => read(reader, &mut self.connection),
-            Err((message, hint)) => Err(TargetError::unsupported(message.as_str()).hint(hint.as_str())),
-        }
+        read(available(&mut self.statements)?, &mut self.connection)
     }
+}
+
+fn available<T>(reader: &mut Result<T, (String, String)>) -> Result<&mut T, TargetError> {
+    reader.as_mut().map_err(|(message, hint)| TargetError::unsupported(message.as_str()).hint(hint.as_str()))
 }
 
 /// The query for the time when a variable was last changed; `None` if the server does not record it.
@@ -255,6 +266,10 @@ impl Observer for MySqlObserver {
 
     fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
         self.read_statements(|reader, connection| reader.describe(connection, keys))
+    }
+
+    fn tables(&mut self) -> Result<Option<TableSnapshot>, TargetError> {
+        available(&mut self.tables)?.read(&mut self.connection).map(Some)
     }
 }
 

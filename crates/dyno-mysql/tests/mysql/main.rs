@@ -10,6 +10,7 @@ mod ops;
 mod preflight;
 mod settings;
 mod statements;
+mod tables;
 mod top_statements;
 
 use std::sync::Arc;

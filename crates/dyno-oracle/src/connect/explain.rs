@@ -110,8 +110,8 @@ pub(super) fn refused(error: &oracledb::Error, config: &OracleConnectConfig) -> 
             unreachable(
                 format!("no Oracle listener can be reached at {endpoint}: {}", one_line(error)),
                 &format!(
-                    "check host and port, that the listener runs, and that no firewall blocks the \
-                    connection{tls}"
+                    "check host and port (target.url of the plan, or --target), that the listener runs, and that \
+                    no firewall blocks the connection{tls}"
                 ),
             )
         }

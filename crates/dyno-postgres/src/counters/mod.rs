@@ -12,6 +12,7 @@ mod shape;
 mod source;
 mod sources;
 mod statements;
+mod tables;
 
 pub(super) use observer::PostgresObserver;
 

@@ -18,6 +18,8 @@ use super::shape::PostgresWatchedObjects;
 use super::source::PostgresCounterSource;
 use super::sources::{ROLE_SETTINGS, sources, statement};
 use super::statements::PostgresStatementReader;
+use super::tables;
+use dyno_engine::table_counts::TableSnapshot;
 use dyno_engine::{
     ConnectionPurpose, Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot,
     TargetError, TargetErrorKind,
@@ -41,6 +43,8 @@ pub(crate) struct PostgresObserver {
     reads: PostgresObserverReads,
     /// Reads the counts of statements, once prepared; else why it cannot, and what to do about it.
     statements: Result<PostgresStatementReader, (String, String)>,
+    /// Why the counts of tables cannot be read, if they cannot.
+    no_tables: Option<String>,
     commits: u64,
     /// Whether sessions use Dyno's own test tables.
     on_test_tables: bool,
@@ -71,6 +75,7 @@ impl PostgresObserver {
             foreign_activity: PostgresForeignActivity::default(),
             reads: PostgresObserverReads::new(),
             statements: Err(Default::default()),
+            no_tables: None,
             commits,
             on_test_tables: !spec.is_none(),
             pool,
@@ -119,10 +124,28 @@ impl PostgresObserver {
             Err(error) if error.kind == TargetErrorKind::Unreachable => return Err(error),
             Err(error) => Err((error.message, error.hint)),
         };
+        self.prepare_tables()?;
         self.flush()?;
         let flush = flush_sql(self.connection.server_version_num());
         let separator = if flush.is_empty() { "" } else { "; " };
         self.sql = ["dyno_most", "dyno_all"].map(|name| format!("{flush}{separator}EXECUTE {name}"));
+        Ok(())
+    }
+
+    /// Prepares reading the counts of tables, and reads them once, so that no later reading fills caches.
+    fn prepare_tables(&mut self) -> Result<(), TargetError> {
+        let read = tables::read_sql(self.connection.server_version_num());
+        for sql in [tables::prepare_sql(), read] {
+            match self.connection.simple(&sql) {
+                Ok(_) => self.commits += 1,
+                Err(error) if error.kind == TargetErrorKind::Unreachable => return Err(error),
+                Err(error) => {
+                    self.no_tables = Some(error.message);
+                    return Ok(());
+                }
+            }
+        }
+        self.no_tables = None;
         Ok(())
     }
 
@@ -217,6 +240,16 @@ impl Observer for PostgresObserver {
 
     fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
         self.read_statements(|reader, connection| reader.describe(connection, keys))
+    }
+
+    fn tables(&mut self) -> Result<Option<TableSnapshot>, TargetError> {
+        if let Some(reason) = &self.no_tables {
+            return Err(TargetError::unsupported(reason.as_str()));
+        }
+        let version_num = self.connection.server_version_num();
+        let rows = self.connection.simple(&tables::read_sql(version_num))?;
+        self.commits += 1;
+        tables::snapshot(&rows, version_num).map(Some)
     }
 }
 

@@ -120,8 +120,8 @@ fn table_privileges(facts: &PostgresPreflightFacts) -> Advice {
             "privileges",
             format!("user {} cannot create tables in the first schema of its search_path", facts.user),
             format!(
-                "GRANT USAGE, CREATE ON SCHEMA public TO {}; if this user is to load tables",
-                ident(&facts.user)
+                "{} if this user is to load tables",
+                PostgresGrants::new(&facts.user, &facts.database).load_own()
             ),
         ),
     }

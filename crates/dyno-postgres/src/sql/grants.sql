@@ -20,3 +20,6 @@
 
 -- 6. Only for a user who loads into the schema dyno that another user created. Run as that user.
 -- {load_into_schema}
+
+-- 7. Only for a user who loads tables of a workload of your own (`workload.folder`): into the first schema of its search_path.
+-- {load_own}

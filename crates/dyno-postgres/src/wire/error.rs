@@ -106,6 +106,9 @@ impl Refusal for PostgresError {
             "25P03" => "raise idle_in_transaction_session_timeout for this user, or set it to 0",
             "25P04" => "raise transaction_timeout for this user, or set it to 0",
             "57P05" => "raise idle_session_timeout for this user, or set it to 0",
+            "42501" if self.hint.is_empty() => {
+                "`dyno check --grants` prints the statements that give this user what Dyno needs"
+            }
             _ => &self.hint,
         }
     }

@@ -2,6 +2,7 @@
 //! absent with the reason.
 
 use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
+use dyno_engine::table_counts::TableSnapshot;
 use dyno_engine::watched_names::identifiers;
 use dyno_engine::{Cancel, Observer, OpenOptions, Silent, WaitSample};
 use dyno_postgres::connect::PostgresConnectConfig;
@@ -195,6 +196,41 @@ fn commits_rows_and_blocks_are_counted_exactly() {
         assert!(updates.get(Counter::DbTime) > 0);
         assert!(updates.counters.changes.is_empty(), "{:?}", updates.counters.changes);
         assert!(matches!(updates.end.portable[&Counter::PhysicalReadTime], CounterReading::Value(_)));
+    });
+}
+
+#[test]
+fn table_and_index_counts_equal_the_rows_of_statements() {
+    on_each_version_with(&QUIET, |server| {
+        let mut worker = worker(server);
+        worker
+            .simple("CREATE TABLE sold (id int PRIMARY KEY, note text); CREATE TABLE idle (id int)")
+            .unwrap();
+        let target = target(server);
+        let mut observer = target.observer(&spec(1, 300, 40)).unwrap();
+        // Both readings follow a flush.
+        between(&mut *observer, &mut worker, |_| ());
+        let begin = observer.tables().unwrap().unwrap();
+        between(&mut *observer, &mut worker, |worker| {
+            worker.simple("SET enable_seqscan = off; SET enable_bitmapscan = off").unwrap();
+            worker.simple("INSERT INTO sold SELECT n, 'a' FROM generate_series(1, 400) n").unwrap();
+            worker.simple("UPDATE sold SET note = 'b' WHERE id = 7").unwrap();
+            worker.simple("DELETE FROM sold WHERE id = 400").unwrap();
+            worker.simple("SELECT note FROM sold WHERE id = 9").unwrap();
+        });
+        let end = observer.tables().unwrap().unwrap();
+        assert_eq!(begin.epoch, end.epoch);
+        let named = |snapshot: &TableSnapshot, name: &str| {
+            let found = snapshot.relations.values().find(|one| one.name == name);
+            found.unwrap_or_else(|| panic!("{name}: {snapshot:#?}")).clone()
+        };
+        let [table, index] = ["public.sold", "public.sold_pkey"].map(|name| named(&end, name));
+        let count = |name: &str| table.counts[name];
+        assert_eq!((count("rows_inserted"), count("rows_updated"), count("rows_deleted")), (400, 1, 1));
+        assert_eq!((count("rows_read"), count("index_scans"), index.counts["index_scans"]), (3, 3, 3));
+        assert_eq!((table.table, index.table.as_deref()), (None, Some("public.sold")));
+        assert!(table.bytes > named(&begin, "public.sold").bytes, "{end:#?}");
+        assert_eq!(named(&begin, "public.idle"), named(&end, "public.idle"));
     });
 }
 

@@ -56,6 +56,7 @@ pub mod study;
 pub(crate) mod study_document;
 pub(crate) mod suite;
 pub(crate) mod sweeps;
+pub(crate) mod table_activity;
 pub(crate) mod tiles;
 pub(crate) mod timed_events;
 pub(crate) mod top_statements;

@@ -240,7 +240,7 @@ impl<'r> Report<'r> {
                 Some((format!("{}.", capital(&conclusion.line)), words.collect()))
             }
             // The best run of one side would not answer which side is better.
-            (None, SweepKind::Ab) => {
+            (None, SweepKind::Ab) if self.seen.runs > 1 => {
                 let campaign_id = &part.id;
                 Some((
                     format!(

@@ -4,7 +4,7 @@ use dyno_analyze::number::{figure, fixed};
 use dyno_analyze::points::Measure;
 use dyno_analyze::trend::{Trend, TrendChange};
 
-use crate::content::compare::signed_percent;
+use crate::content::compare::{runs, signed_percent};
 use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::content::run_list::moment;
 use crate::model::table::{Grid, GridCell, GridHead};
@@ -18,7 +18,7 @@ const RUNS_SHOWN: usize = 20;
 
 pub fn trend_text(trend: &Trend, style: &Style) -> String {
     let unit = &trend.unit_words();
-    let mut out = format!("{} in {unit}, {} runs\n", clean(&trend.measure), trend.points.len());
+    let mut out = format!("{} in {unit}, {}\n", clean(&trend.measure), runs(trend.points.len()));
     if trend.points.len() > 1 {
         out.push('\n');
         out.push_str(&chart(trend, style));

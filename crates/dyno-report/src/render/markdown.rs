@@ -19,6 +19,7 @@ use crate::content::report::Report;
 use crate::content::run_facts::LISTED_MAX;
 use crate::content::run_rows;
 use crate::content::server_activity;
+use crate::content::table_activity;
 use crate::content::timed_events;
 use crate::content::top_statements;
 use crate::content::watched::locks;
@@ -28,18 +29,18 @@ use crate::text::{capital, clean};
 
 pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let answer = report.answer();
-    let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
+    let mut top = format!("# Dyno report\n\n**{}**\n\n", prose(&answer.line));
     for line in &answer.more {
-        let _ = writeln!(top, "{}\n", text(line));
+        let _ = writeln!(top, "{}\n", prose(line));
     }
     if report.has_answers() {
         let _ = writeln!(top, "{}", table(&answer_grid(&report.answers)));
         for line in answer::evidence_lines(&report.answers, report.answers.curves.len() <= 1) {
-            let _ = writeln!(top, "{}\n", text(&line));
+            let _ = writeln!(top, "{}\n", prose(&line));
         }
     }
     for line in report.next_lines() {
-        let _ = writeln!(top, "{}\n", text(&line));
+        let _ = writeln!(top, "{}\n", prose(&line));
     }
     for of in report.seen.reported.all() {
         let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
@@ -98,6 +99,12 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
             for words in top_statements::notes(record) {
                 let _ = writeln!(top, "{}.\n", text(&capital(&words)));
             }
+        }
+        for (title, grid) in table_activity::grids(record) {
+            let _ = write!(top, "## {title}\n\n{}\n", table(&grid));
+        }
+        for words in table_activity::notes(record) {
+            let _ = writeln!(top, "{}.\n", text(&capital(&words)));
         }
     }
     if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
@@ -193,6 +200,17 @@ pub(crate) fn text(text: &str) -> String {
         }
     }
     out
+}
+
+/// A line with its commands as code; everything else is [`text`].
+pub(crate) fn prose(line: &str) -> String {
+    let line = clean(line);
+    let parts: Vec<&str> = line.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return text(&line);
+    }
+    let part = |(at, part): (usize, &&str)| if at % 2 == 1 { format!("`{part}`") } else { text(part) };
+    parts.iter().enumerate().map(part).collect()
 }
 
 pub(crate) fn table(grid: &Grid) -> String {

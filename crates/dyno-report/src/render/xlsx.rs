@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::content::answer::answer_grid;
 use crate::content::report::Report;
 use crate::content::watched::locks;
-use crate::content::{ramps, server_activity, suite, top_statements};
+use crate::content::{ramps, server_activity, suite, table_activity, top_statements};
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
 use crate::text::clean;
@@ -71,6 +71,10 @@ pub(super) fn export(
     }
     if let Some(grid) = report.close.as_ref().and_then(top_statements::grid) {
         add("Top statements", grid);
+    }
+    for (title, grid) in report.close.as_ref().map(|record| table_activity::grids(record)).unwrap_or_default()
+    {
+        add(title, grid);
     }
     add("Runs", runs(report)?);
     let charts: Vec<&Chart> = report.charts.iter().collect();

@@ -81,6 +81,7 @@ pub(super) fn targets() -> RunRecord {
         host_counters: Default::default(),
         waits: single.waits.clone(),
         statements: None,
+        tables: None,
         series: single.series.clone(),
         errors: Vec::new(),
         whose: single.whose.clone(),

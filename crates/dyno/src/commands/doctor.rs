@@ -26,8 +26,8 @@ pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
     let warnings = advice.iter().filter(|one| one.severity >= Severity::Warn).count();
     talk.show(&match warnings {
         0 => "\nnothing here distorts measurements; `dyno check` checks the database".to_owned(),
-        1 => "\n1 finding distorts measurements; its command is above".to_owned(),
-        more => format!("\n{more} findings distort measurements; their commands are above"),
+        1 => "\n1 finding distorts measurements; what to do about it is above".to_owned(),
+        more => format!("\n{more} findings distort measurements; what to do about them is above"),
     })?;
     Ok(match advice.iter().any(|one| one.severity == Severity::Fail) {
         true => Exit::Failed,

@@ -78,7 +78,7 @@ fn postgres_suite_capacity_is_compared_with_watch_and_reports() {
     let suite = a_suite_against_a_watch(&desk, &url, &work);
     let output = desk.dyno(&["capacity", &suite, "tag:now", "-o", "capacity.html"]);
     assert_eq!(output.code, 0, "{output:#?}");
-    assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
+    crate::common::assert_fits_width(&output.out);
     let page = std::fs::read_to_string(desk.file("capacity.html")).unwrap();
     assert!(page.contains("Use of the measured capacity"));
     assert!(page.contains("not compared"));

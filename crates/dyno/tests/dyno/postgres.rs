@@ -32,7 +32,15 @@ fn postgres_commands_complete_from_check_to_drop() {
         assert_eq!(load.out.matches("1.000").count(), 3, "both tables and their sum: {}", load.out);
         let run = desk.dyno(&args("run", &url, &["--set", "workload.update_pct=20"]));
         assert_eq!(run.code, 0, "{run:#?}");
-        assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{}", run.out);
+        crate::common::assert_fits_width(&run.out);
+        let show = desk.dyno(&["show"]);
+        assert!(show.out.contains("tables and indexes"), "{show:#?}");
+        let report = desk.dyno(&["report", "last", "--format", "md", "-o", "run.md"]);
+        assert_eq!(report.code, 0, "{report:#?}");
+        let markdown = std::fs::read_to_string(desk.file("run.md")).unwrap();
+        for name in ["## Tables", "dyno.rows\\_1", "## Indexes", "`dyno sweep "] {
+            assert!(markdown.contains(name), "{name}: {markdown}");
+        }
         let drop = desk.dyno(&args("drop", &url, &["--yes"]));
         assert_eq!(drop.code, 0, "{drop:#?}");
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");

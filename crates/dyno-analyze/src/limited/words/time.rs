@@ -19,9 +19,11 @@ fn idle_cpu_words(inputs: &BottleneckInputs<'_>) -> String {
 }
 
 /// What else takes the sessions' time, and the processors: `; second: row locks 43.0 %; the …`.
-fn rest_words(inputs: &BottleneckInputs<'_>, component: Component) -> String {
-    let second_words = second_part(inputs, component)
-        .map_or_else(String::new, |(label, pct)| format!("; second: {label} {} %", percent(pct)));
+fn rest_words(inputs: &BottleneckInputs<'_>, part: &SessionTimePart) -> String {
+    let second_words = second_part(inputs, part.component).map_or_else(String::new, |(label, pct)| {
+        let overlap = if part.pct + pct > 100.5 { " (by another clock; the two overlap)" } else { "" };
+        format!("; second: {label} {} %{overlap}", percent(pct))
+    });
     format!("{second_words}{}", idle_cpu_words(inputs))
 }
 
@@ -41,7 +43,7 @@ pub(in super::super) fn commits(
         "limited by commits: sessions spend {} % of their time in {}{figures}{}",
         percent(part.pct),
         part.label,
-        rest_words(inputs, part.component)
+        rest_words(inputs, part)
     );
     let named = BottleneckFinding::of(Component::Commits, &part.label, clear, sentence);
     match inputs.shares.syncing {
@@ -88,7 +90,7 @@ pub(in super::super) fn device(
     let sentence = format!(
         "limited by the device: {} % of the sessions' time is reads and writes of data{figures}{}",
         percent(part.pct),
-        rest_words(inputs, part.component)
+        rest_words(inputs, part)
     );
     let sure = clear && (is_busy || held_back || inputs.shares.device_is_timed);
     let named = BottleneckFinding::of(Component::Device, &part.label, sure, sentence);
@@ -108,7 +110,7 @@ pub(in super::super) fn locks(
         "limited by {}: sessions wait for them {} % of their time{}",
         part.label,
         percent(part.pct),
-        rest_words(inputs, part.component)
+        rest_words(inputs, part)
     );
     BottleneckFinding::of(part.component, &part.label, clear, sentence)
 }
@@ -160,7 +162,7 @@ pub(in super::super) fn waits(inputs: &BottleneckInputs<'_>, part: &SessionTimeP
         "limited by {}: sessions are in them {} % of their time{}",
         part.label,
         percent(part.pct),
-        rest_words(inputs, part.component)
+        rest_words(inputs, part)
     );
     BottleneckFinding::of(part.component, &part.label, false, sentence)
 }
@@ -174,7 +176,7 @@ pub(in super::super) fn connections(
     let sentence = format!(
         "limited by connections: sessions spend {} % of their time opening them{}",
         percent(part.pct),
-        rest_words(inputs, part.component)
+        rest_words(inputs, part)
     );
     BottleneckFinding::of(part.component, &part.label, clear, sentence)
 }

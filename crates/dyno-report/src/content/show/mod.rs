@@ -28,6 +28,7 @@ use crate::content::phases;
 use crate::content::profile;
 use crate::content::server_activity;
 use crate::content::service_bands::service_bands_text;
+use crate::content::table_activity;
 use crate::content::timed_events;
 use crate::content::top_statements;
 use crate::model::table::Grid;
@@ -127,6 +128,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             // The text of a watch has them already.
             if record.watched.is_some() { String::new() } else { top_statements::text(record, inner) },
         ),
+        (table_activity::TITLE, table_activity::text(record, inner)),
         (
             server_activity::TITLE,
             server_activity::grid(record).map_or_else(String::new, |grid| {
@@ -163,6 +165,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             crate::content::classes::classes_text(part, inner),
             waits::waits(part, inner),
             top_statements::text(part, inner),
+            table_activity::text(part, inner),
             platform::errors(part, inner),
         ];
         sections.iter().for_each(|section| out.push_str(&indent(section)));

@@ -19,7 +19,7 @@ pub(super) fn answer(report: &Report<'_>, answer: &ReportAnswer) -> Markup {
     let tiles = tiles(report);
     html! {
         p class="line" {
-            (clean(&answer.line))
+            (prose(&answer.line))
             @if has_answers { " " span class={"state " (tone_class(answers.tone))} { (answers.tone.word()) } }
         }
         @if !tiles.is_empty() { div class="tiles" { @for tile in &tiles { (tile_markup(tile)) } } }

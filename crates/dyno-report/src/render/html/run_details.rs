@@ -19,6 +19,7 @@ use crate::content::run_facts::{FailedCheck, is_grave};
 use crate::content::server_activity;
 use crate::content::service_bands::service_bands;
 use crate::content::show::{OUTAGES_MAX, metric_grid};
+use crate::content::table_activity;
 use crate::content::timed_events;
 use crate::content::top_statements;
 use crate::content::watched::locks;
@@ -76,6 +77,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             @if let Some(words) = top_statements::conclusion(record) { p { (capital(&words)) "." } }
             @if let Some(grid) = top_statements::grid(record) { (table(&grid, top_statements::TITLE)) }
             @for words in top_statements::notes(record) { p class="dim" { (clean(&capital(&words))) "." } }
+        }
+        @if record.tables.is_some() {
+            h3 { "Tables and indexes" }
+            @for (title, grid) in table_activity::grids(record) { (table(&grid, title)) }
+            @for words in table_activity::notes(record) { p class="dim" { (clean(&capital(&words))) "." } }
         }
         @if let Some(grid) = server_activity::grid(record) {
             h3 { "Server activity" }

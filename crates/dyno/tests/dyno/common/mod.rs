@@ -259,3 +259,9 @@ pub fn assert_fits_schema(record: &Value) {
     let errors: Vec<_> = SCHEMA.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
+
+/// Asserts that `text` fits in 100 columns; commands to copy may be longer.
+pub(crate) fn assert_fits_width(text: &str) {
+    let fits = |line: &str| line.chars().count() <= 100 || line.trim_start().starts_with("`dyno ");
+    assert!(text.lines().all(fits), "{text}");
+}
