@@ -85,8 +85,8 @@ fn between(begin: &TableSnapshot, end: TableSnapshot, elapsed_ns: u64) -> TableA
     }))
 }
 
-fn total(one: &RelationActivity) -> u64 {
-    one.counts.values().fold(0, |sum, count| sum.saturating_add(*count))
+fn total(activity: &RelationActivity) -> u64 {
+    activity.counts.values().fold(0, |sum, count| sum.saturating_add(*count))
 }
 
 /// What the counts rose by. If one fell, the server counted from 0 again. Without `begin` it is new, and had no size if sizes
@@ -118,18 +118,18 @@ mod tests {
     use super::*;
 
     fn snapshot(epoch: &str, tables: &[(&str, u64, u64)]) -> TableSnapshot {
-        let one = |(name, inserted, bytes): &(&str, u64, u64)| {
-            let relation = CumulativeRelation {
+        let relation = |(name, inserted, bytes): &(&str, u64, u64)| {
+            let counted = CumulativeRelation {
                 name: (*name).into(),
                 bytes: Some(*bytes),
                 counts: BTreeMap::from([("rows_inserted", *inserted)]),
                 ..CumulativeRelation::default()
             };
-            ((*name).to_owned(), relation)
+            ((*name).to_owned(), counted)
         };
         TableSnapshot {
             epoch: epoch.into(),
-            relations: tables.iter().map(one).collect(),
+            relations: tables.iter().map(relation).collect(),
             ..TableSnapshot::default()
         }
     }

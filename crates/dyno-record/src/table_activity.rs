@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 pub enum TableActivity {
     /// What the server's counts rose by.
     Counted(Box<CountedTables>),
-    /// The activity is unknown.
+    /// The counts could not be read, or were reset in the window.
     Absent {
-        /// Why it is unknown.
+        /// The reason, in one clause.
         absent: String,
         /// What to do about it; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -38,7 +38,7 @@ pub struct CountedTables {
     /// Number of indexes with activity that are not listed.
     #[serde(default)]
     pub more_indexes: u64,
-    /// Limits of the figures.
+    /// What sizes are the size of, and what the counts lack, in one clause each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

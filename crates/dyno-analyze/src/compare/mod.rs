@@ -239,7 +239,7 @@ pub(crate) fn durability(
 }
 
 /// Plan keys that decide what an operation does, where they differ between the sides at any common point.
-fn unequal_work(both: &[Pair<'_>]) -> Vec<String> {
+fn unequal_work(pairs: &[Pair<'_>]) -> Vec<String> {
     type WorkKey = (&'static str, fn(&RunRecord) -> String);
     const KEYS: [WorkKey; 4] = [
         ("workload.work_unit", |record| record.plan.workload.work_unit.to_string()),
@@ -254,7 +254,7 @@ fn unequal_work(both: &[Pair<'_>]) -> Vec<String> {
             let runs = records.iter().filter(|record| record.kind == RecordKind::Run);
             runs.map(|record| key.1(record)).collect::<BTreeSet<_>>()
         };
-        both.iter().any(|pair| {
+        pairs.iter().any(|pair| {
             let (a, b) = (measured(&pair.a), measured(&pair.b));
             !a.is_empty() && !b.is_empty() && a != b
         })

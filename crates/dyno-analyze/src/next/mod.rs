@@ -116,8 +116,8 @@ fn of_point(step: NextStep, record: &RunRecord) -> NextStep {
     let schemas = u64::from(record.plan.data.schemas.max(1));
     let sets = part.settings.iter().filter_map(|setting| match setting.key.as_str() {
         "sessions" => {
-            let each = setting.value.parse::<u64>().ok()? / schemas;
-            Some(format!("run.sessions_per_schema={each}"))
+            let sessions = setting.value.parse::<u64>().ok()?;
+            Some(format!("run.sessions_per_schema={}", sessions / schemas))
         }
         key => dyno_plan::keys::find(key).map(|_| format!("{key}={}", setting.value)),
     });

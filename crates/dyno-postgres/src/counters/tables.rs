@@ -26,7 +26,7 @@ const INDEX_COUNTS: [&str; 4] = ["rows_read", "index_scans", "blocks_read", "blo
 /// The columns before the counts: reset time, identifier, name, table, size, dead rows.
 const BEFORE: usize = 6;
 
-/// Prepares the statement.
+/// The SQL that prepares the statement `dyno_tables`, once for a connection.
 pub(super) fn prepare_sql() -> String {
     // A size needs a lock on its table; `NULL` counts follow for indexes, so that both have the same columns.
     format!(
