@@ -67,8 +67,8 @@ impl Shares {
             Some((name.strip_prefix("others.")?.strip_suffix(".cpu_s")?, *seconds))
         });
         let most = named.max_by(|a, b| a.1.total_cmp(&b.1));
-        // Records of earlier versions may hold a part that exceeds its whole.
-        let most = most.filter(|(_, seconds)| *seconds <= others_s * (1.0 + 1e-9));
+        // Records of earlier versions may hold a part that exceeds its whole. A program that used nothing is not named.
+        let most = most.filter(|(_, seconds)| *seconds <= others_s * (1.0 + 1e-9) && pct(*seconds) >= 0.05);
         let most = most.map(|(name, seconds)| format!(", largest: {name} ({} %)", percent(pct(seconds))));
         let steal_pct = pct(counter("processors.steal_s").unwrap_or(0.0));
         let busy_pct = pct(counter("processors.busy_s").unwrap_or(0.0)) + steal_pct;

@@ -94,9 +94,16 @@ pub(super) const RULES: &[RunRule] = &[
     },
 ];
 
+/// Least share of the processors that is worth stopping other programs, %.
+const OTHERS_MIN_PCT: f64 = 1.0;
+
 fn foreign_load(run: &RunEvidence<'_>) -> Option<FoundStep> {
     let check = run.warning("processor")?;
     let others_pct = run.metric("others_cpu_pct").or(run.limit.figure("others_of_host_pct"))?;
+    // The check also warns of the hypervisor and of the client itself.
+    if others_pct < OTHERS_MIN_PCT {
+        return None;
+    }
     let largest = check.detail.split_once("largest: ").map_or_else(String::new, |(_, names)| {
         let names = names.split(';').next().unwrap_or(names);
         format!(" (largest: {})", names.trim())

@@ -37,7 +37,7 @@ pub(super) fn prepare_sql() -> String {
          FROM pg_catalog.pg_stat_user_tables s JOIN pg_catalog.pg_statio_user_tables i USING (relid)
          UNION ALL
          SELECT s.indexrelid, s.schemaname || '.' || s.indexrelname, s.schemaname || '.' || s.relname,
-             pg_catalog.pg_relation_size(s.indexrelid), NULL, s.idx_tup_fetch, s.idx_scan, i.idx_blks_read, i.idx_blks_hit,
+             pg_catalog.pg_relation_size(s.indexrelid), NULL, s.idx_tup_read, s.idx_scan, i.idx_blks_read, i.idx_blks_hit,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
          FROM pg_catalog.pg_stat_user_indexes s JOIN pg_catalog.pg_statio_user_indexes i USING (indexrelid)
          ) r WHERE d.datname = pg_catalog.current_database()

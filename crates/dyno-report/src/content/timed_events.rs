@@ -190,8 +190,8 @@ pub(crate) fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
         ]);
     }
     let words = format!(
-        "Events are from {} samples of the sessions: how often and how long one waited is not in a sample. What the server and the \
-         system count and time themselves stands beneath, with its number and mean.",
+        "Events come from {} samples of the sessions, which show neither the number of waits nor their length. Below them are \
+         events that the server or the system counts and times, with number and mean.",
         count(*samples)
     );
     (!grid.rows.is_empty()).then_some((grid, words))

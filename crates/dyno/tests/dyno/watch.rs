@@ -72,6 +72,7 @@ fn watch_counts_other_sessions_but_not_itself_on_postgres() {
         wait_until_written(&mut running);
         let output = interrupt(running);
         assert!(output.out.contains("commits_per_s"), "{}", output.out);
+        assert!(output.out.contains("tables and indexes"), "{}", output.out);
         crate::common::assert_fits_width(&output.out);
         let record = last_record(&desk);
         assert_eq!(counter_delta(&record, "rows_written"), KNOWN);

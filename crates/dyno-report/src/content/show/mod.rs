@@ -125,10 +125,13 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("", text_of(timed_events::wait_distributions(record, DISTRIBUTIONS_MAX), inner)),
         (
             top_statements::TITLE,
-            // The text of a watch has them already.
+            // The text of a watch has statements and tables already.
             if record.watched.is_some() { String::new() } else { top_statements::text(record, inner) },
         ),
-        (table_activity::TITLE, table_activity::text(record, inner)),
+        (
+            table_activity::TITLE,
+            if record.watched.is_some() { String::new() } else { table_activity::text(record, inner) },
+        ),
         (
             server_activity::TITLE,
             server_activity::grid(record).map_or_else(String::new, |grid| {

@@ -7,6 +7,7 @@ use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::chart::bars::sparkline;
 use crate::content::next_text::next_text;
+use crate::content::table_activity;
 use crate::content::top_statements;
 use crate::content::watched::locks;
 use crate::model::table::{Grid, GridCell, GridHead};
@@ -144,9 +145,12 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     if !grid.rows.is_empty() {
         out.push_str(&grid.render(style));
     }
-    if record.statements.is_some() {
-        let title = style.paint(Paint::Head, top_statements::TITLE);
-        out.push_str(&format!("\n{title}\n{}\n", top_statements::text(record, style).trim_end()));
+    let lists = [
+        (top_statements::TITLE, top_statements::text(record, style)),
+        (table_activity::TITLE, table_activity::text(record, style)),
+    ];
+    for (title, text) in lists.iter().filter(|(_, text)| !text.is_empty()) {
+        out.push_str(&format!("\n{}\n{}\n", style.paint(Paint::Head, title), text.trim_end()));
     }
     out.push_str(&locks::text(record, style));
     for sentence in sentences(record, watched) {
