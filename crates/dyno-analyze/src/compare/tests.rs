@@ -1,9 +1,12 @@
 //! Tests comparisons of synthetic sides whose difference is known.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use dyno_record::{
-    Attribution, AttributionScope, ForeignActivity, ImportSource, Metric, RunRecord, Status, Unit, Waits,
+    Attribution, AttributionScope, CountedStatements, CountedTables, ForeignActivity, ImportSource, Metric,
+    RelationActivity, RunRecord, StatementCounts, StatementUse, Status, TableActivity, TopStatements, Unit,
+    Waits,
 };
 
 use super::*;
@@ -117,6 +120,52 @@ fn gate_is_decided_only_by_interval_and_rank_test() {
     assert_eq!(check(&a[..2], &b[..2], "ops_per_s >= -50%"), GateOutcome::NotDecided);
     assert_eq!(check(&a[..1], &b[..1], "ops_per_s >= -50%"), GateOutcome::NotDecided);
     assert_eq!(check(&a, &b, "service_p999_us <= 1%"), GateOutcome::Failed, "the measure is not compared");
+}
+
+#[test]
+fn statements_and_tables_are_compared_by_name_and_unit_of_work() {
+    let mut sides = [runs(4, &[1000.0, 1010.0, 990.0, 1005.0]), runs(4, &[1000.0, 1010.0, 990.0, 1005.0])];
+    for (side, records) in sides.iter_mut().enumerate() {
+        let factor = side as u64 + 1;
+        for record in records {
+            let counts = StatementCounts { calls: 100, time_s: 0.2 * factor as f64, ..Default::default() };
+            let used = |operation: Option<&str>, text: &str| StatementUse {
+                id: format!("{factor}{text}"),
+                text: Some(text.to_owned()),
+                operation: operation.map(str::to_owned),
+                counts,
+                ..Default::default()
+            };
+            record.statements = Some(TopStatements::Counted(Box::new(CountedStatements {
+                seconds: 10.0,
+                statements: vec![used(Some("update"), "UPDATE t"), used(None, "DELETE\n FROM u")],
+                ..Default::default()
+            })));
+            let counts = BTreeMap::from([("blocks_hit".to_owned(), 40_000 * factor)]);
+            record.tables = Some(TableActivity::Counted(Box::new(CountedTables {
+                seconds: 10.0,
+                tables: vec![RelationActivity { name: "s.t".into(), counts, ..Default::default() }],
+                ..Default::default()
+            })));
+        }
+    }
+    let (a, b) = (side("a", &sides[0]), side("b", &sides[1]));
+    let beside = crate::side_by_side::side_by_side(&a, &b, &compare(&a, &b, &ComparisonRules::default()));
+    let find = |group, title: &str, name: &str| {
+        let row = beside.rows(group).iter().find(|row| row.title == title && row.name == name);
+        row.unwrap_or_else(|| panic!("{title} {name}: {:#?}", beside.rows(group))).clone()
+    };
+    use crate::side_by_side::TableGroup;
+    for title in ["update", "DELETE FROM u"] {
+        let mean = find(TableGroup::Statements, title, "mean time of a call");
+        assert_eq!((mean.a, mean.b, mean.verdict), (Some(2_000.0), Some(4_000.0), ComparisonVerdict::Slower));
+        let calls = find(TableGroup::Statements, title, "calls/s");
+        assert_eq!((calls.a, calls.difference), (Some(10.0), Some(0.0)));
+    }
+    let hits = find(TableGroup::Relations, "s.t", "blocks hit");
+    assert!((hits.a.unwrap() - 4.0).abs() < 0.05, "4,000/s over 1,000 operations/s: {hits:?}");
+    assert_eq!(hits.difference_pct.map(f64::round), Some(100.0));
+    assert_eq!(beside.rows(TableGroup::Relations).len(), 1, "counts that no side has are left out");
 }
 
 #[test]

@@ -35,7 +35,12 @@ pub(super) fn specs(sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
             names.push(name.to_owned());
         }
     }
-    names.iter().flat_map(|name| of_class(sides, name)).collect()
+    // A class that is all operations would repeat their rows.
+    let is_everything = |name: &str| {
+        let count = |record: &RunRecord, name: &str| record.ops.get(name).map(|ops| ops.count);
+        name != ALL && sides.records().all(|record| count(record, name) == count(record, ALL))
+    };
+    names.iter().filter(|name| !is_everything(name)).flat_map(|name| of_class(sides, name)).collect()
 }
 
 fn of_class(sides: &ComparedSides<'_>, class: &str) -> Vec<RowSpec<'static>> {

@@ -1,5 +1,5 @@
 //! Two sides next to each other, as a report on the differences of two periods shows them: load
-//! profile, time by event, classes of operations, counters, and what is equal.
+//! profile, time by event, classes of operations, top statements, tables, counters, and what is equal.
 //!
 //! Every figure is compared as the measures of [`compare()`](crate::compare()): point by point, with
 //! the rank test and the interval of the ratio, where there are repeats. With one run each, the
@@ -10,8 +10,10 @@ mod classes;
 mod counters;
 mod load;
 mod next;
+mod relations;
 mod row;
 mod spec;
+mod statements;
 mod time;
 
 use std::collections::BTreeSet;
@@ -55,6 +57,8 @@ pub fn side_by_side(
         (TableGroup::TimeByClass, by_class),
         (TableGroup::TimeByEvent, by_event),
         (TableGroup::Classes, classes::specs(&sides)),
+        (TableGroup::Statements, statements::specs(&sides)),
+        (TableGroup::Relations, relations::specs(&sides)),
         (TableGroup::Counters, counters::specs(&sides)),
     ];
     let metrics: BTreeSet<&str> =

@@ -97,6 +97,10 @@ pub enum TableGroup {
     TimeByEvent,
     /// Rates and latencies of each class of operations.
     Classes,
+    /// The top statements: calls, time and what a call touched.
+    Statements,
+    /// Activity of tables and indexes per unit of work.
+    Relations,
     /// Other counters of the database.
     Counters,
 }

@@ -56,6 +56,8 @@ fn of_row(group: TableGroup, row: &ComparedRow) -> Vec<GridCell> {
         TableGroup::TimeByClass => "time by class",
         TableGroup::TimeByEvent => "time by event",
         TableGroup::Classes => "classes",
+        TableGroup::Statements => "statements",
+        TableGroup::Relations => "tables and indexes",
         TableGroup::Counters => "counters",
     };
     let unit = match row.unit {

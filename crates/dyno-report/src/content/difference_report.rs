@@ -54,7 +54,7 @@ pub fn difference_sections(report: &DifferenceReport<'_>, filter: RowFilter) -> 
     }
     let work = beside.per.map_or("operation", |per| per.word());
     let (per_work, time) = (format!("per {work}"), format!("time per {work}"));
-    let tables: [(&str, &[RowTable<'_>]); 4] = [
+    let tables: [(&str, &[RowTable<'_>]); 6] = [
         (
             "Load profile",
             &[
@@ -67,6 +67,8 @@ pub fn difference_sections(report: &DifferenceReport<'_>, filter: RowFilter) -> 
             &[(TableGroup::TimeByClass, &time, ROWS_MAX), (TableGroup::TimeByEvent, "event", ROWS_MAX)],
         ),
         ("Classes of operations", &[(TableGroup::Classes, "class", ROWS_MAX)]),
+        ("Top statements", &[(TableGroup::Statements, "statement", ROWS_MAX)]),
+        ("Tables and indexes", &[(TableGroup::Relations, &per_work, ROWS_MAX)]),
         ("Counters of the database", &[(TableGroup::Counters, &per_work, COUNTERS_MAX)]),
     ];
     for (title, parts) in tables {

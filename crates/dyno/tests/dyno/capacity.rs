@@ -44,6 +44,9 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
     let suite = run_suite_and_watch(desk, url, work);
     let (code, report) = desk.json(&["capacity", &suite, "tag:now"]);
     assert_eq!(code, 0, "{report:#}");
+    let (_, measured) = desk.json(&["show", "last~1"]);
+    let reads_per_s = &measured["metrics"]["logical_reads_per_s"];
+    assert!(reads_per_s["value"].is_number(), "the run of the suite: {reads_per_s}");
     let reads = row(&report, "logical reads");
     let (_, watch) = desk.json(&["show", "tag:now"]);
     let figure = |value: &Value| value.number();
