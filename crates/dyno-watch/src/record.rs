@@ -85,7 +85,7 @@ pub(crate) fn record(
         for (name, spread) in &mut spreads {
             // The ratio of the sums, unless intervals without the figure put it outside of what was seen.
             let mean = figures.get(name).and_then(dyno_record::Metric::value);
-            spread.mean = mean.filter(|mean| *mean <= spread.peak).unwrap_or(spread.mean);
+            spread.mean = mean.filter(|mean| *mean <= spread.peak * (1.0 + 1e-9)).unwrap_or(spread.mean);
         }
     }
     let us = |taken: &TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1e3;

@@ -12,8 +12,17 @@ const REPORT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.
 /// A suite of one test, and then a watch while others repeat `work`, because an idle server shows no use.
 /// Returns the name of the suite.
 fn run_suite_and_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> String {
-    let suite = desk.dyno(&["suite", "--quick", "--target", url, "--test", "server-logical-reads"]);
-    assert_eq!(suite.code, 0, "{suite:#?}");
+    // On a busy machine reading the counters may take too long a part of such short windows, and rates are absent.
+    for left in (0..5).rev() {
+        let suite = desk.dyno(&["suite", "--quick", "--target", url, "--test", "server-logical-reads"]);
+        assert_eq!(suite.code, 0, "{suite:#?}");
+        let reads_per_s = desk.json(&["show", "last"]).1["metrics"]["logical_reads_per_s"].clone();
+        if reads_per_s["value"].is_number() {
+            break;
+        }
+        assert!(reads_per_s["absent"].text().contains("while the counters were read"), "{reads_per_s}");
+        assert!(left > 0, "{reads_per_s}");
+    }
     let is_watched = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -44,9 +53,6 @@ fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) 
     let suite = run_suite_and_watch(desk, url, work);
     let (code, report) = desk.json(&["capacity", &suite, "tag:now"]);
     assert_eq!(code, 0, "{report:#}");
-    let (_, measured) = desk.json(&["show", "last~1"]);
-    let reads_per_s = &measured["metrics"]["logical_reads_per_s"];
-    assert!(reads_per_s["value"].is_number(), "the run of the suite: {reads_per_s}");
     let reads = row(&report, "logical reads");
     let (_, watch) = desk.json(&["show", "tag:now"]);
     let figure = |value: &Value| value.number();
