@@ -12,9 +12,10 @@ pub struct TableSnapshot {
     pub source: String,
     /// What a size is the size of, as a clause.
     pub size_note: String,
-    /// A mark that changes when counts are reset; empty where the server has none.
+    /// A mark that changes when all counts are reset, or the server restarts.
     pub epoch: String,
-    /// Each table and index by an identifier that is not used again after a drop.
+    /// Each table and index by the server's identifier for it. Where that is its name, one that is dropped and created
+    /// again has the same.
     pub relations: HashMap<String, CumulativeRelation>,
 }
 

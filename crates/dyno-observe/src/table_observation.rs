@@ -47,7 +47,7 @@ fn read(observer: &mut dyn Observer) -> Result<Option<TableSnapshot>, TargetErro
 fn between(begin: &TableSnapshot, end: TableSnapshot, elapsed_ns: u64) -> TableActivity {
     if begin.epoch != end.epoch {
         return TableActivity::Absent {
-            absent: "the statistics of tables were reset in this time".into(),
+            absent: "the statistics of tables were reset in this time, or the server restarted".into(),
             hint: String::new(),
         };
     }

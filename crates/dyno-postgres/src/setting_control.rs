@@ -20,7 +20,7 @@ const LISTS: [&str; 6] = [
 ];
 
 /// What a user needs who may not read or change the settings of the server.
-const SUPERUSER: &str = "only a superuser reads and changes the server's settings (ALTER SYSTEM): name one in --target for this test";
+const SUPERUSER: &str = "the user must be allowed to read pg_file_settings and to execute ALTER SYSTEM, as superusers are: name one in --target for this test";
 
 const RELOAD: &str = "SELECT pg_reload_conf()";
 

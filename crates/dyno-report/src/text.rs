@@ -122,6 +122,7 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
         if let Some(last) = lines.last_mut() {
             // Whole words make room for the sign: a part of a figure is another figure.
             while width(last) + 2 > columns
+                && !last.starts_with(COMMAND)
                 && let Some((words, _)) = last.rsplit_once(' ')
             {
                 *last = words.to_owned();
@@ -191,6 +192,11 @@ mod tests {
             wrap("see it: `dyno show a b`, and more", 10, 9),
             ["see it:", "`dyno show a b`,", "and more"],
             "a command can be copied"
+        );
+        assert_eq!(
+            wrap("`dyno show a b` and more", 10, 1),
+            ["`dyno show a b` …"],
+            "or it would be another one"
         );
         assert_eq!(wrap("an open `dyno show a", 12, 9), ["an open", "`dyno show a"]);
     }

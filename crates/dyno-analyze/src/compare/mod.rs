@@ -241,14 +241,22 @@ pub(crate) fn durability(
 /// Plan keys that decide what an operation does, where they differ between the sides at any common point.
 fn unequal_work(pairs: &[Pair<'_>]) -> Vec<String> {
     type WorkKey = (&'static str, fn(&RunRecord) -> String);
-    const KEYS: [WorkKey; 4] = [
+    const FOLDER: WorkKey = ("workload.folder", |record| {
+        record.workload.as_ref().map_or_else(String::new, |own| own.name.clone())
+    });
+    const OF_BLOCKS: [WorkKey; 7] = [
         ("workload.work_unit", |record| record.plan.workload.work_unit.to_string()),
         ("workload.update_pct", |record| record.plan.workload.update_pct.to_string()),
         ("workload.scan_pct", |record| record.plan.workload.scan_pct.to_string()),
-        ("workload.folder", |record| {
-            record.workload.as_ref().map_or_else(String::new, |own| own.name.clone())
-        }),
+        ("workload.lookup_pct", |record| record.plan.workload.lookup_pct.to_string()),
+        ("workload.secondary_pct", |record| record.plan.workload.secondary_pct.to_string()),
+        ("workload.insert_pct", |record| format!("{:?}", record.plan.workload.insert_pct)),
+        ("workload.delete_pct", |record| format!("{:?}", record.plan.workload.delete_pct)),
     ];
+    // Keys of the block workload mean nothing for a custom one.
+    let is_custom =
+        pairs.iter().flat_map(|pair| pair.a.iter().chain(&pair.b)).any(|run| run.workload.is_some());
+    let keys = if is_custom { &[FOLDER][..] } else { &OF_BLOCKS[..] };
     let differs = |key: &WorkKey| {
         let measured = |records: &[&RunRecord]| {
             let runs = records.iter().filter(|record| record.kind == RecordKind::Run);
@@ -259,7 +267,7 @@ fn unequal_work(pairs: &[Pair<'_>]) -> Vec<String> {
             !a.is_empty() && !b.is_empty() && a != b
         })
     };
-    KEYS.iter().filter(|key| differs(key)).map(|key| key.0.to_owned()).collect()
+    keys.iter().filter(|key| differs(key)).map(|key| key.0.to_owned()).collect()
 }
 
 /// The notes that workloads require, each once.

@@ -102,7 +102,7 @@ fn headline_words((a, b): (&str, &str), comparison: &RunComparison, leading: &Ov
         let keys = comparison.unequal_work.join(" and ");
         let differ = if comparison.unequal_work.len() == 1 { "differs" } else { "differ" };
         return format!(
-            "operations of {b} and {a} are not the same work ({keys} {differ}), so their rates rank nothing: {difference_text}"
+            "operations of {b} and {a} are not the same work ({keys} {differ}), so rates of them do not show which side is faster: {difference_text}"
         );
     }
     match leading.verdict {

@@ -99,7 +99,7 @@ pub fn knee_index(loads: &[LoadPoint]) -> Result<usize, String> {
         Some(place) => Ok(place.min(highest)),
         None if loads.len() < 3 => Err(format!("{} points are too few for a knee", loads.len())),
         None => Err(match throughput.windows(2).any(|pair| pair[1] < pair[0] * (1.0 - FALL)) {
-            true => "throughput falls and rises again: no knee in the measured range".into(),
+            true => "throughput does not rise evenly: no knee in the measured range".into(),
             false => "throughput rises evenly: no knee in the measured range".into(),
         }),
     }

@@ -37,6 +37,17 @@ fn peak_beyond_measured_load_is_an_extrapolation() {
 }
 
 #[test]
+fn throughput_that_falls_in_between_does_not_rise_evenly() {
+    let measured = |throughput: [f64; 3]| {
+        let loads = [1.0, 2.0, 4.0].into_iter().zip(throughput).map(|(n, rate)| LoadPoint::new(n, rate));
+        knee_index(&loads.collect::<Vec<_>>())
+    };
+    let why = measured([683.0, 568.0, 833.0]).unwrap_err();
+    assert_eq!(why, "throughput does not rise evenly: no knee in the measured range");
+    assert!(measured([100.0, 200.0, 400.0]).unwrap_err().starts_with("throughput rises evenly"));
+}
+
+#[test]
 fn missing_knee_is_explained() {
     let loads: Vec<LoadPoint> =
         (1..=4).map(|n| LoadPoint::new(f64::from(n), 50.0 * f64::from(n)).with_latency(2e4)).collect();

@@ -33,7 +33,7 @@ pub(super) fn specs(sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
 
 /// A marked metric of the whole database or server, if there is one: these counters then include the
 /// same background activity.
-fn wide_metric(sides: &ComparedSides<'_>) -> String {
+pub(super) fn wide_metric(sides: &ComparedSides<'_>) -> String {
     let is_wide = |scope| matches!(scope, AttributionScope::Database | AttributionScope::Server);
     let mut marked = sides.records().flat_map(|record| &record.whose);
     let marked = marked.find(|(_, whose)| whose.marked && is_wide(whose.scope));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_record::{CountedTables, RelationActivity, RunRecord, TableActivity, Unit};
 
+use super::counters::wide_metric;
 use super::spec::{ComparedSides, RowSpec};
 
 /// Most tables, and most indexes, that are compared: those with the most activity over both sides.
@@ -44,7 +45,8 @@ fn of_list(sides: &ComparedSides<'_>, list: RelationList) -> Vec<RowSpec<'static
         let used = COUNTS.into_iter().filter(move |(name, _)| sums.get(name).is_some_and(|sum| *sum > 0));
         used.map(move |(name, label)| row(sides.per.is_some(), list, relation, (name, label)))
     });
-    rows.collect()
+    let metric = wide_metric(sides);
+    rows.map(|row| RowSpec { metric: metric.clone(), ..row }).collect()
 }
 
 fn row(
@@ -63,6 +65,8 @@ fn row(
             let of_relation = list(counted).iter().find(|relation| relation.name == title);
             // Relations without activity are not listed; those beyond the list are unknown.
             match of_relation {
+                // A lower limit compares with nothing.
+                Some(relation) if relation.at_least => None,
                 Some(relation) => Some(*relation.counts.get(&name)? as f64 / counted.seconds),
                 None => (counted.more_tables + counted.more_indexes == 0).then_some(0.0),
             }

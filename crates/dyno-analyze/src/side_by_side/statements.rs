@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_record::{CountedStatements, RunRecord, StatementCounts, StatementUse, TopStatements, Unit};
 
+use super::counters::wide_metric;
 use super::spec::{ComparedSides, RowSpec};
 use crate::points::Better;
 
@@ -44,22 +45,32 @@ pub(super) fn specs(sides: &ComparedSides<'_>) -> Vec<RowSpec<'static>> {
     let mut names: Vec<(String, f64)> = times.into_iter().collect();
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
     names.truncate(STATEMENTS_MAX);
-    names.into_iter().flat_map(|(name, _)| FIGURES.map(|figure| row(&name, figure))).collect()
+    let metric = wide_metric(sides);
+    let mut titles: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
+    for (name, _) in names {
+        let title = title(&name, &titles);
+        rows.extend(FIGURES.map(|figure| RowSpec { metric: metric.clone(), ..row(&name, &title, figure) }));
+        titles.push(title);
+    }
+    rows
 }
 
 fn row(
     statement: &str,
+    title: &str,
     (label, unit, better, figure): (&str, Unit, Better, StatementFigure),
 ) -> RowSpec<'static> {
-    let title = statement.to_owned();
+    let statement = statement.to_owned();
     RowSpec {
-        title: title.clone(),
+        title: title.to_owned(),
         better,
         ..RowSpec::new(label, unit, move |record: &RunRecord| {
             let counted = counted(record).filter(|counted| counted.seconds > 0.0)?;
-            let same = counted.statements.iter().filter(|used| name(used).as_ref() == Some(&title));
-            // One statement of several users or databases is one row.
-            let counts = same.map(|used| used.counts).reduce(StatementCounts::plus)?;
+            let same = counted.statements.iter().filter(|used| name(used).as_ref() == Some(&statement));
+            // One statement of several users or databases is one row. A lower limit compares with nothing.
+            let exact = same.map(|used| (!used.at_least).then_some(used.counts));
+            let counts = exact.reduce(|sum, counts| Some(sum?.plus(counts?)))??;
             figure(&counts, counted.seconds)
         })
     }
@@ -72,13 +83,16 @@ fn counted(record: &RunRecord) -> Option<&CountedStatements> {
     }
 }
 
-/// The operation of the workload, or the begin of the statement's text: ids differ between servers.
+/// The operation of the workload, or the statement's text: ids differ between servers.
 fn name(used: &StatementUse) -> Option<String> {
-    if let Some(operation) = &used.operation {
-        return Some(operation.clone());
-    }
-    let words = used.text.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_long = words.chars().count() > TEXT_MAX;
-    let begin: String = words.chars().filter(|c| !c.is_control()).take(TEXT_MAX).collect();
-    Some(if is_long { format!("{begin}…") } else { begin })
+    let text = || Some(used.text.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" "));
+    used.operation.clone().or_else(text)
+}
+
+/// The begin of a name, and a number if another statement begins likewise.
+fn title(name: &str, others: &[String]) -> String {
+    let begin: String = name.chars().filter(|c| !c.is_control()).take(TEXT_MAX).collect();
+    let begin = if name.chars().count() > TEXT_MAX { format!("{begin}…") } else { begin };
+    let numbered = |number: usize| if number == 1 { begin.clone() } else { format!("{begin} ({number})") };
+    (1..).map(numbered).find(|title| !others.contains(title)).unwrap_or_else(|| begin.clone())
 }

@@ -24,7 +24,8 @@ fn unreachable(config: &MySqlConnectConfig, tried: &str) -> TargetError {
         }
         [Address::Tcp(host, port, _)] => format!(
             "check that the server runs on {host}, that its port is {port}, that its bind_address covers \
-            this address (and skip_networking is off), and that no firewall blocks the connection; target.url of the plan or --target names the address"
+            this address (and skip_networking is off), and that no firewall blocks the connection; \
+            target.url of the plan or --target names the address"
         ),
         _ => "no host was given, so Dyno tried the default addresses: write \
             mysql://USER@HOST:PORT/DATABASE or ?socket=/PATH"

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use dyno_engine::table_counts::{CumulativeRelation, RELATIONS_MAX, TableSnapshot};
 use dyno_engine::{Refusal as _, TargetError, TextRow};
 
+use super::super::identity::started;
 use super::super::wire::{MySqlConnection, MySqlError};
 
 /// The names of the counts, in the order of the columns.
@@ -86,7 +87,7 @@ impl MySqlTableReader {
         Ok(TableSnapshot {
             source: "performance_schema.table_io_waits_summary_by_table and by_index_usage".to_owned(),
             size_note: "a size is that of InnoDB's file, with its indexes".to_owned(),
-            epoch: String::new(),
+            epoch: started(connection)?,
             relations: relations(&rows, sizes),
         })
     }

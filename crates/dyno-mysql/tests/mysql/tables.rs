@@ -31,6 +31,8 @@ fn table_and_index_counts_equal_the_rows_of_statements() {
              SELECT note FROM sold FORCE INDEX (of_kind) WHERE kind = 7",
         );
         let end = observer.tables().unwrap().unwrap();
+        assert!(!begin.epoch.is_empty(), "counts begin at 0 with a restart");
+        assert_eq!(begin.epoch, end.epoch);
         let table = rise(&begin, &end, "table bench.sold");
         assert_eq!((table["rows_inserted"], table["rows_updated"], table["rows_deleted"]), (4, 1, 1));
         assert!(table["rows_read"] >= 4, "{table:?}");

@@ -27,7 +27,8 @@ fn unreachable(config: &PostgresConnectConfig, tried: &str) -> TargetError {
         ),
         [Address::Tcp(host, ..)] => format!(
             "check that the server runs on {host}, that its port is {port}, that its listen_addresses \
-            covers this address, and that no firewall blocks the connection; target.url of the plan or --target names the address"
+            covers this address, and that no firewall blocks the connection; \
+            target.url of the plan or --target names the address"
         ),
         _ => format!(
             "no host was given, so Dyno tried the default addresses with port {port}: write \

@@ -247,7 +247,7 @@ impl Observer for PostgresObserver {
             return Err(TargetError::unsupported(reason.as_str()));
         }
         let version_num = self.connection.server_version_num();
-        let rows = self.connection.simple(&tables::read_sql(version_num))?;
+        let rows = self.connection.simple(&tables::read_sql(version_num)).map_err(tables::not_read)?;
         self.commits += 1;
         tables::snapshot(&rows, version_num).map(Some)
     }

@@ -231,6 +231,14 @@ fn table_and_index_counts_equal_the_rows_of_statements() {
         assert_eq!((table.table, index.table.as_deref()), (None, Some("public.sold")));
         assert!(table.bytes > named(&begin, "public.sold").bytes, "{end:#?}");
         assert_eq!(named(&begin, "public.idle"), named(&end, "public.idle"));
+        // A lock of others costs the list, not the connection.
+        worker.simple("BEGIN; LOCK TABLE sold IN ACCESS EXCLUSIVE MODE").unwrap();
+        let error = observer.tables().unwrap_err();
+        assert_eq!(error.message, "another session held a lock on a table or index");
+        worker.simple("ROLLBACK").unwrap();
+        assert_eq!(observer.tables().unwrap().unwrap().relations.len(), end.relations.len());
+        worker.simple("SELECT pg_stat_reset()").unwrap();
+        assert_ne!(observer.tables().unwrap().unwrap().epoch, end.epoch);
     });
 }
 

@@ -238,6 +238,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_are_code_and_other_text_is_escaped() {
+        assert_eq!(prose("a_b: `dyno run --set a_b=1`"), "a\\_b: `dyno run --set a_b=1`");
+        assert_eq!(prose("one ` only"), "one \\` only");
+    }
+
+    #[test]
     fn markdown_special_characters_are_escaped() {
         assert_eq!(text("<b>|*x*|"), "&lt;b\\>\\|\\*x\\*\\|");
     }

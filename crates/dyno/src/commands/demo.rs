@@ -47,7 +47,7 @@ pub(super) fn run(args: &DemoArgs, talk: &Console) -> anyhow::Result<Exit> {
     }
     talk.show(&format!(
         "page with charts: file://{0}/report.html\nall files are in {0}; `rm -r {0}` removes them\n\
-         commands after `next:` are for that folder: cd {0}\n\
+         commands after `next:` run in that folder: cd {0}\n\
          next: `dyno init --target postgres://USER@HOST/DATABASE` begins with a server of yours; `dyno init --list` \
          lists ready plans",
         folder.display()
