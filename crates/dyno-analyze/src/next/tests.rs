@@ -63,6 +63,10 @@ fn metric(record: &mut RunRecord, name: &str, value: f64) {
     record.metrics.insert(name.into(), Metric::Value { value, unit: Unit::Count });
 }
 
+fn redo(record: &mut RunRecord, bytes: u64) {
+    record.counters.portable.insert(Counter::RedoBytes, fixture::moved(Counter::RedoBytes, bytes));
+}
+
 fn place(record: &mut RunRecord, redo: &str) {
     record.hosts[0].facts.insert("place.redo.device".into(), redo.into());
     metric(record, "physical_writes_per_s", 900.0);
@@ -88,6 +92,7 @@ const CASES: &[Case] = &[
     ("hypervisor", Component::Cpu, |r| metric(r, "cpu_steal_pct", 6.0), |r| metric(r, "cpu_steal_pct", 1.0)),
     ("background_sessions", Component::Cpu, |r| warn(r, "others_sessions", "psql was active"), pass),
     ("page_cache", Component::Device, |r| warn(r, "physical_reads", "90.0 % came from the operating system's page cache"), pass),
+    ("page_cache", Component::Device, |r| warn(r, "physical_reads", "90.0 % came from the operating system's page cache"), |r| r.audit.last_mut().unwrap().detail = "other programs read, too".into()),
     ("few_samples", Component::Unknown, |r| samples(r, 5), |r| samples(r, 100)),
     ("short_window", Component::Cpu, |r| r.window.as_mut().unwrap().seconds = 3.0, |r| r.window.as_mut().unwrap().seconds = 60.0),
     ("warm_up", Component::Cpu, rising, |r| r.series.points.iter_mut().for_each(|point| point.ops = 1_000)),
@@ -98,6 +103,7 @@ const CASES: &[Case] = &[
     ("forced_checkpoints", Component::Commits, |r| { set(r, &[("max_wal_size", "64MB")]); count(r, "pg_stat_bgwriter.checkpoints_req", 4.0); }, |r| count(r, "pg_stat_bgwriter.checkpoints_req", 0.0)),
     ("forced_checkpoints", Component::Commits, |r| { set(r, &[("max_wal_size", "64MB")]); count(r, "pg_stat_checkpointer.num_requested", 2.0); }, |r| set(r, &[("max_wal_size", "16TB")])),
     ("page_images", Component::Commits, |r| { set(r, &[("full_page_writes", "on")]); count(r, "pg_stat_wal.wal_fpi", 6_000.0); }, |r| set(r, &[("wal_compression", "lz4")])),
+    ("page_images", Component::Commits, |r| { set(r, &[("full_page_writes", "on")]); redo(r, 40_000); count(r, "pg_stat_wal.wal_fpi", 100.0); }, |r| count(r, "pg_stat_wal.wal_fpi", 3.0)),
     ("temporary_files", Component::Cpu, |r| { set(r, &[("work_mem", "4MB")]); count(r, "pg_stat_database.temp_bytes", 5e8); }, |r| count(r, "pg_stat_database.temp_bytes", 0.0)),
     ("log_buffer", Component::Commits, |r| { set(r, &[("innodb_log_buffer_size", "16777216")]); count(r, "status.Innodb_log_waits", 9.0); }, |r| count(r, "status.Innodb_log_waits", 0.0)),
     ("free_pages", Component::Device, |r| { set(r, &[("innodb_buffer_pool_size", "134217728")]); count(r, "status.Innodb_buffer_pool_wait_free", 9.0); }, |r| count(r, "status.Innodb_buffer_pool_wait_free", 0.0)),
@@ -113,6 +119,7 @@ const CASES: &[Case] = &[
     ("processor_profile", Component::Cpu, |_| {}, |r| r.profile = Some(dyno_record::Profile::Absent { absent: "no perf".into() })),
     ("commits_without_wait", Component::Commits, |_| {}, |r| set(r, &[("synchronous_commit", "off")])),
     ("shared_log_device", Component::Commits, |r| place(r, "vda"), |r| place(r, "vdb")),
+    ("shared_log_device", Component::Commits, |r| place(r, "vda"), |r| metric(r, "physical_writes_per_s", 16.0)),
     ("raw_device", Component::Commits, |r| metric(r, "redo_sync_latency_us", 900.0), |r| { r.metrics.remove("redo_sync_latency_us"); }),
     ("held_back_device", Component::Device, |_| {}, |r| r.status = Status::Imported),
     ("hot_rows", Component::Locks, |r| r.plan.workload.hot_spot_every = 2, |r| r.plan.workload.hot_spot_every = 0),
