@@ -207,14 +207,14 @@ fn watch_rules_need_their_evidence() {
     });
     let moments = with(&|record| {
         record.series.interval_s = 1.0;
-        let seen = LockBlocker {
+        let blocker = LockBlocker {
             session: "4711".into(),
             readings: 3,
             from_s: 2.0,
             until_s: 14.0,
             ..LockBlocker::default()
         };
-        record.watched.as_mut().unwrap().blockers = vec![seen];
+        record.watched.as_mut().unwrap().blockers = vec![blocker];
     });
     assert_step("watch_blocker", "", &blocked, &moments);
     let device = with(&|record| waiting(record, "IO", "DataFileRead"));

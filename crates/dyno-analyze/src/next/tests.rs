@@ -227,11 +227,11 @@ fn steps_after_a_point_measure_the_load_of_that_point() {
 fn nobody_is_told_to_stop_programs_that_used_nothing() {
     let mut record = base();
     warn(&mut record, "processor", "the hypervisor took 7.3 %, others 0 %");
-    let told =
+    let is_advised =
         |record: &RunRecord| steps(record, Component::Cpu).iter().any(|step| step.rule == "foreign_load");
-    assert!(told(&record));
+    assert!(is_advised(&record));
     metric(&mut record, "others_cpu_pct", 0.0);
-    assert!(!told(&record));
+    assert!(!is_advised(&record));
 }
 
 fn curve(loads: &[(u32, f64)], repeats: usize, spread_pct: Option<f64>, bend: Option<u32>) -> CurveEvidence {

@@ -90,9 +90,9 @@ fn name(used: &StatementUse) -> Option<String> {
 }
 
 /// The begin of a name, and a number if another statement begins likewise.
-fn title(name: &str, others: &[String]) -> String {
+fn title(name: &str, titles: &[String]) -> String {
     let begin: String = name.chars().filter(|c| !c.is_control()).take(TEXT_MAX).collect();
     let begin = if name.chars().count() > TEXT_MAX { format!("{begin}…") } else { begin };
     let numbered = |number: usize| if number == 1 { begin.clone() } else { format!("{begin} ({number})") };
-    (1..).map(numbered).find(|title| !others.contains(title)).unwrap_or_else(|| begin.clone())
+    (1..).map(numbered).find(|title| !titles.contains(title)).unwrap_or_else(|| begin.clone())
 }
