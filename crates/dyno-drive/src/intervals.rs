@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use dyno_host::HostDelta;
 use dyno_observe::CoveredSeconds;
 use dyno_observe::TargetSnapshot;
 use dyno_observe::metrics::{MetricMap, between, of_database};
@@ -45,12 +44,11 @@ pub(crate) fn of_intervals(
         }
     };
     if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
-        let local_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
-        machine::of_all(&mut total, job, &local_delta, pairs());
+        machine::of_all(&mut total, job, &begin.host_delta_to(end), pairs());
     }
     for ((figures, (begin, end)), target_context) in target_metrics.iter_mut().zip(pairs()).zip(&job.targets)
     {
-        let host_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
+        let host_delta = begin.host_delta_to(end);
         let machine = Machine::of(target_context, begin, end, &host_delta);
         machine.put_device(figures);
         if target_context.remote_host.is_some() {

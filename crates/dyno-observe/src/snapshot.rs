@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_host::HostSnapshot;
+use dyno_host::{HostDelta, HostSnapshot};
 use dyno_record::{Snapshot, TableActivity, TopStatements};
 
 use crate::remote_hosts::RemoteHostReading;
@@ -45,5 +45,35 @@ impl TargetSnapshot {
     /// The time of the snapshot: the middle of the reading of its counters.
     pub fn at_ns(&self) -> u64 {
         self.began_ns + (self.ended_ns - self.began_ns) / 2
+    }
+
+    /// What this machine did from this snapshot to the later `end`. The machine is read when the database has
+    /// answered, so a slow answer does not belong to the time between the two readings.
+    pub fn host_delta_to(&self, end: &Self) -> HostDelta {
+        let seconds = end.ended_ns.saturating_sub(self.ended_ns) as f64 / 1e9;
+        HostDelta::between(&self.host, &end.host, seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_answer_of_database_changes_no_rate_of_the_machine() {
+        let snapshot = |began_ms: u64, ended_ms: u64| TargetSnapshot {
+            database: Snapshot::default(),
+            host: HostSnapshot::default(),
+            remote: None,
+            began_ns: began_ms * 1_000_000,
+            ended_ns: ended_ms * 1_000_000,
+            at: String::new(),
+            overhead: 0,
+            statements: None,
+            tables: None,
+        };
+        // The first answer took 400 ms: the middles of the readings are 3.2 s apart, the machine's readings 3 s.
+        let delta = snapshot(0, 400).host_delta_to(&snapshot(3_400, 3_400));
+        assert!((delta.seconds - 3.0).abs() < 1e-9, "{delta:?}");
     }
 }

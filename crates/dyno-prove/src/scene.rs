@@ -51,8 +51,8 @@ pub(crate) struct SceneRun {
     pub(crate) ledger: Ledger,
     /// The window, as the run reported it.
     pub(crate) span: LedgerSpan,
-    /// Whether the window's begin reached the sessions late: on a clock that only they move, a millisecond is
-    /// an operation.
+    /// Whether the window's begin reached the sessions late, because the coordinator lost its processor: the
+    /// operations of that time do not count, and the record reports it as a stall.
     is_late: bool,
 }
 
@@ -169,8 +169,8 @@ impl Scene {
     /// Runs the scene: returns the record, and the scripted database's own account.
     ///
     /// The result is ambiguous if both differ and the window begins just after an operation of a session: the
-    /// session itself may have seen that end on either side. It is also ambiguous if the record reports that
-    /// the machine gave the client no processor. Neither proves anything, so the scene is run again.
+    /// session itself may have seen that end on either side. It is also ambiguous if the machine gave the
+    /// client no processor, which the record reports. Neither proves anything, so the scene is run again.
     pub(crate) fn run(&self) -> Result<SceneRun, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
             let ran = self.run_once(None)?;
@@ -178,12 +178,8 @@ impl Scene {
             let in_time = ran.record.window.as_ref().is_some_and(|window| {
                 window.edge_late == (0, 0) && (self.scripted_time || window.stall_us_max < STARVED_US)
             });
-            let open = !ran.agrees()
-                && match self.scripted_time {
-                    true => ran.is_late,
-                    false => ran.ledger.is_ambiguous(ran.span),
-                };
-            if in_time && !open {
+            let is_ambiguous = ran.is_late || (!self.scripted_time && ran.ledger.is_ambiguous(ran.span));
+            if in_time && (ran.agrees() || !is_ambiguous) {
                 return Ok(ran);
             }
         }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dyno_host::HostDelta;
 use dyno_observe::machine::far_delta;
 use dyno_observe::metrics::{self, MetricMap, between};
 use dyno_observe::{
@@ -164,7 +163,7 @@ impl ObservationState {
         let mut figures = metrics::of_database(counters, &CoveredSeconds::all(seconds));
         let delta = match &self.far {
             Some(remote) => far_delta(remote, begin, end).ok(),
-            None => self.same_host.then(|| HostDelta::between(&begin.host, &end.host, seconds)),
+            None => self.same_host.then(|| begin.host_delta_to(end)),
         };
         if let Some(delta) = &delta {
             metrics::of_processors(&mut figures, Ok(delta));

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_host::HostDelta;
 use dyno_observe::metrics::{self, MetricMap};
 use dyno_observe::{CoveredSeconds, RemoteHost, TargetSnapshot, machine};
 use dyno_record::{
@@ -94,8 +93,7 @@ pub(crate) fn record(
     } else if let Some(host) = draft.hosts.first_mut()
         && observation.gap_count == 0
     {
-        host.counters =
-            HostDelta::between(&observation.first.host, &observation.last.host, seconds).counters();
+        host.counters = observation.first.host_delta_to(&observation.last).counters();
     }
     let (own_commits, looks) = observation.cost;
     let (blockers, transactions) = std::mem::take(&mut observation.locks).into_record();
@@ -145,12 +143,9 @@ fn of_host(
     known_s: f64,
     spreads: &BTreeMap<String, dyno_record::Spread>,
 ) {
-    let seconds = known.last.at_ns().saturating_sub(known.first.at_ns()) as f64 / 1e9;
     let delta = match &present.remote_host {
         Some(remote) => machine::far_delta(remote, &known.first, &known.last),
-        None if present.identity.same_host => {
-            Ok(HostDelta::between(&known.first.host, &known.last.host, seconds))
-        }
+        None if present.identity.same_host => Ok(known.first.host_delta_to(&known.last)),
         None => Err("the database runs on another host".to_owned()),
     };
     let host_delta = delta.as_ref().map_err(String::as_str);

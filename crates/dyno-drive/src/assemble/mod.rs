@@ -70,7 +70,7 @@ pub(crate) fn record(
     });
     let outages = outages.collect();
     let (driver_host, remote_hosts) = (facts::driver_host(job), facts::remote_hosts(job, measured));
-    let host = target::host_delta(&measured.targets[0], parts[0].figures.window.as_ref());
+    let host = target::host_delta(&measured.targets[0]);
     let (total, own_parts) = match job.has_several_targets() {
         true => {
             let parts: Vec<TargetFigures> = parts.into_iter().map(|part| part.figures).collect();

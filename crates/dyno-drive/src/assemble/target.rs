@@ -26,7 +26,7 @@ pub(super) fn part(inputs: &TargetInputs<'_>, at: usize, series: Series) -> Reco
     let counters = inputs.window_counters();
     let no_sample = || Waits::Absent { absent: "the run ended before any sample".into() };
     let waits = target.waits.clone().unwrap_or_else(no_sample);
-    let host = host_delta(target, window.as_ref());
+    let host = host_delta(target);
     let read_window = window.as_ref().filter(|_| target.end.is_some());
     let metrics = read_window
         .map(|window| inputs.figures(window, &work, (&counters, &waits), host.as_ref()))
@@ -59,7 +59,6 @@ pub(super) fn part(inputs: &TargetInputs<'_>, at: usize, series: Series) -> Reco
 }
 
 /// What this machine did between a target's two snapshots.
-pub(super) fn host_delta(target: &MeasuredTarget, window: Option<&Window>) -> Option<HostDelta> {
-    let (begin, end) = (target.begin.as_ref()?, target.end.as_ref()?);
-    Some(HostDelta::between(&begin.host, &end.host, window?.seconds))
+pub(super) fn host_delta(target: &MeasuredTarget) -> Option<HostDelta> {
+    Some(target.begin.as_ref()?.host_delta_to(target.end.as_ref()?))
 }
