@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,8 +73,8 @@ impl Logs {
     }
 }
 
-/// Runs `commit` in this number of threads for this time. It receives the writer, the number of its commit,
-/// and a block.
+/// Runs `commit` in this number of threads for this time, at least once in each. The time begins when all
+/// threads are ready. `commit` receives the writer, the number of its commit, and a block.
 fn measure(
     test: RawTest,
     writers: u32,
@@ -83,13 +84,18 @@ fn measure(
     commit: impl Fn(u32, u64, &[u8]) -> io::Result<()> + Sync,
 ) -> io::Result<CommitMeasurement> {
     let failed = AtomicBool::new(false);
-    let begin = Instant::now();
+    let (ready, begin) = (Barrier::new(writers as usize), OnceLock::new());
     let work = |writer: u32| -> io::Result<Histogram> {
         let mut bytes = vec![0u8; usize::try_from(block).unwrap_or(8192)];
         IncompressibleBytes(u64::from(writer) + 1).fill(&mut bytes);
         let mut latencies = Histogram::new();
         let mut count = 0u64;
-        while begin.elapsed() < time && !cancel.is_cancelled() && !failed.load(Ordering::Relaxed) {
+        ready.wait();
+        let begin = begin.get_or_init(Instant::now);
+        while (count == 0 || begin.elapsed() < time)
+            && !cancel.is_cancelled()
+            && !failed.load(Ordering::Relaxed)
+        {
             bytes[..8].copy_from_slice(&count.to_le_bytes());
             let before = Instant::now();
             let commit_result = commit(writer, count, &bytes);
@@ -105,7 +111,7 @@ fn measure(
         let running: Vec<_> = (0..writers).map(|writer| scope.spawn(move || work(writer))).collect();
         running.into_iter().map(|thread| thread.join().expect("a writer does not panic")).collect()
     });
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = begin.get().map_or(0.0, |begin| begin.elapsed().as_secs_f64());
     let mut all = Histogram::new();
     for latencies in writer_results {
         all.merge(&latencies?);

@@ -67,12 +67,6 @@ pub fn no_statements(engine: &str) -> TargetError {
     TargetError::unsupported(format!("{engine} keeps no statistics of statements"))
 }
 
-/// The error of an observer that does not read the counts of statements of its target.
-pub fn unread_statements(engine: &str) -> TargetError {
-    TargetError::unsupported(format!("Dyno does not read the statement statistics of {engine} during a run"))
-        .hint("`dyno import statements` lists them")
-}
-
 /// The error of a sampler that does not read lock waits of its target.
 pub fn unread_lock_waits(engine: &str) -> TargetError {
     TargetError::unsupported(format!("Dyno does not read which sessions wait for locks on {engine}"))

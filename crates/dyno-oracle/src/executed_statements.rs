@@ -30,11 +30,7 @@ pub(super) fn seen(
         &sql::SEEN.with(&[("order", order(request.order))]),
         &[("schema_name", &schema.as_str()), ("most", &most)],
     )?;
-    let Some(rows) = rows else {
-        return Err(TargetError::privilege("V$SQLSTATS and V$SQL cannot be read").hint(
-            "as SYS: GRANT SELECT ON SYS.V_$SQLSTATS TO the user of --target, and the same with SYS.V_$SQL",
-        ));
-    };
+    let rows = rows.ok_or_else(|| unreadable_cursors(""))?;
     Ok(ObservedStatements {
         source: format!("V$SQLSTATS, schema {schema}"),
         marks: PlaceholderStyle::Colon,
@@ -43,6 +39,14 @@ pub(super) fn seen(
         statements: rows.iter().map(parse_statement).collect(),
         notes: vec!["statements that have left the cursor cache of this instance are not counted".to_owned()],
     })
+}
+
+/// Why the cursor cache is not read; `prefix` is `g` for the views of all instances.
+pub(super) fn unreadable_cursors(prefix: &str) -> TargetError {
+    let prefix = prefix.to_uppercase();
+    TargetError::privilege(format!("{prefix}V$SQLSTATS and {prefix}V$SQL cannot be read")).hint(format!(
+        "as SYS: GRANT SELECT ON SYS.{prefix}V_$SQLSTATS TO the user of --target, and the same with SYS.{prefix}V_$SQL"
+    ))
 }
 
 /// The column of the requested order.

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use dyno_plan::{Commit, DataSpec, Redo};
 
-use super::counters::{OracleInstanceContext, sessions_in};
+use super::counters::{OracleInstanceContext, OracleStatementReader, sessions_in};
 use super::layout::{TestTable, column_definitions, copy_sql, indexes, names_and_binds};
 use super::ops::OracleStatementTexts;
 use super::sql;
@@ -201,6 +201,9 @@ fn everything() -> Vec<Sent> {
     for surroundings in
         [OracleInstanceContext { rac: false, con_id: 0 }, OracleInstanceContext { rac: true, con_id: 3 }]
     {
+        let reader = OracleStatementReader::new(surroundings);
+        all.push(sent("cursor_counts", reader.sql(sql::CURSOR_COUNTS), &["most"]));
+        all.push(sent("cursor_texts", reader.sql(sql::CURSOR_TEXTS), &["ids"]));
         for source in surroundings.sources() {
             let binds: &[&str] = if source.con_id.is_some() { &["con_id"] } else { &[] };
             all.push(sent(source.statement.name, source.sql(), binds));

@@ -55,6 +55,8 @@ statements! {
     CREATE_OBJECTS = "create_objects";
     CREATE_TABLE = "create_table";
     CREATE_TABLES = "create_tables";
+    CURSOR_COUNTS = "cursor_counts";
+    CURSOR_TEXTS = "cursor_texts";
     DATABASE = "database";
     DELETE = "delete";
     DELETE_PLSQL = "delete_plsql";
@@ -195,7 +197,8 @@ mod tests {
         }
         let granted = |view: &str| statements.iter().any(|line| line.contains(&format!("SYS.{view} TO")));
         // Only a DBA can grant access to other users' texts.
-        let is_offered = |name: &str| name.starts_with("awr_") || name == "seen";
+        let is_offered =
+            |name: &str| name.starts_with("awr_") || name.starts_with("cursor_") || name == "seen";
         for statement in ALL.iter().filter(|statement| !is_offered(statement.name)) {
             let text = statement.text().to_lowercase();
             for word in text.split(|c: char| !(c.is_alphanumeric() || "_$#".contains(c))) {

@@ -12,6 +12,9 @@ mod observer_reads;
 mod portable;
 mod run_constants;
 mod sources;
+mod statements;
 
 pub(super) use observer::OracleObserver;
 pub(super) use sources::{OracleInstanceContext, is_rac, sessions_in, unreadable};
+#[cfg(test)]
+pub(super) use statements::OracleStatementReader;

@@ -14,7 +14,7 @@ use super::observer_reads::OracleObserverReads;
 use super::portable::{OracleCounterFacts, fill};
 use super::run_constants;
 use super::sources::{OracleCounterSource, OracleInstanceContext, STATISTICS, granted_name};
-use dyno_engine::observer::unread_statements;
+use super::statements::OracleStatementReader;
 use dyno_engine::{Counting, Observer, Refusal as _, StatementDescription, StatementSnapshot, TargetError};
 
 /// Reads the counters of one database.
@@ -30,6 +30,7 @@ pub(crate) struct OracleObserver {
     /// The reads of observer and sampler; `None` if their sessions are not visible or the counters cover
     /// several instances.
     reads: Option<OracleObserverReads>,
+    statements: OracleStatementReader,
 }
 
 impl OracleObserver {
@@ -60,7 +61,8 @@ impl OracleObserver {
         let foreign_activity = can_see_sessions.then(OracleForeignActivity::default);
         // The same privileges are needed as for the views above.
         let reads = can_see_sessions.then(OracleObserverReads::default);
-        Ok(Self { connection, sources, facts, started, others: foreign_activity, reads })
+        let statements = OracleStatementReader::new(surroundings);
+        Ok(Self { connection, sources, facts, started, others: foreign_activity, reads, statements })
     }
 }
 
@@ -137,11 +139,11 @@ impl Observer for OracleObserver {
     }
 
     fn statements(&mut self) -> Result<StatementSnapshot, TargetError> {
-        Err(unread_statements(super::super::SPEC.product))
+        self.statements.read(&self.connection)
     }
 
-    fn describe_statements(&mut self, _: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
-        self.statements().map(|_| Vec::new())
+    fn describe_statements(&mut self, keys: &[&str]) -> Result<Vec<StatementDescription>, TargetError> {
+        self.statements.describe(&self.connection, keys)
     }
 }
 

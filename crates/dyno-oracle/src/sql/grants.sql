@@ -59,7 +59,7 @@ GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO {user};
 -- GRANT CREATE PROCEDURE TO {user};
 -- GRANT ALTER SYSTEM TO {user};
 
--- 8. Only for `dyno import statements`, which reads the cursor cache. No management pack is needed. The user can then read the SQL
--- text of all users:
+-- 8. Only for the top statements of runs and watches and for `dyno import statements`, which read the cursor cache. No management pack
+-- is needed. The user can then read the SQL text of all users. On RAC the same with GV_$SQLSTATS and GV_$SQL:
 -- GRANT SELECT ON SYS.V_$SQLSTATS TO {user};
 -- GRANT SELECT ON SYS.V_$SQL TO {user};

@@ -71,6 +71,7 @@ mod observer;
 mod oracle_awr;
 mod oracle_copy;
 mod oracle_double;
+mod oracle_statements;
 mod oracle_workloads;
 mod orders;
 mod outages;

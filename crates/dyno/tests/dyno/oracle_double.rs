@@ -33,7 +33,7 @@ impl OracleDouble {
         Self { model, server, desk: TestEnv::new() }
     }
 
-    fn loaded() -> Self {
+    pub fn loaded() -> Self {
         Self::loaded_on(ScriptedRelease::default())
     }
 
@@ -81,7 +81,7 @@ impl OracleDouble {
 }
 
 /// Puts `--set` before each of `sets`.
-fn with_sets<'a>(sets: &[&'a str]) -> Vec<&'a str> {
+pub fn with_sets<'a>(sets: &[&'a str]) -> Vec<&'a str> {
     sets.iter().flat_map(|set| ["--set", set]).collect()
 }
 

@@ -11,6 +11,7 @@
 //!   copy of a table;
 //! - [`statements`] and [`slices`] execute them through [`operations`] on rows; [`surveys`] reads tables
 //!   outside of operations, [`copies`] copies one into another;
+//! - [`cursors`] counts what each statement has done;
 //! - [`dictionary`], [`views`], [`facts`] and [`probes`] answer everything else.
 //!
 //! **What it counts.** Each row read counts one logical read, plus two for an index lookup, or plus one for a
@@ -25,6 +26,7 @@ mod clock;
 mod cluster;
 mod copies;
 mod copy_text;
+mod cursors;
 mod database;
 mod dictionary;
 mod facts;
@@ -46,6 +48,7 @@ use std::time::Instant;
 use super::user_tables::Executed;
 use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, SessionLabels};
 
+use cursors::CursorBegin;
 use database::in_single_spaces;
 pub use database::{ModelDatabase, ModelOptions, ModelWork};
 pub use state::ModelFaults;
@@ -150,13 +153,14 @@ impl ScriptedDatabase for ModelDatabase {
 
     fn execute(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         let began = Instant::now();
-        {
+        let begin = {
             let mut state = self.state.lock();
             let caller = state.session(session);
             caller.is_active = true;
             caller.statistics.add(Statistic::Executions, 1);
             caller.statistics.add(Statistic::Parses, u64::from(call.is_parsed));
-        }
+            CursorBegin::of(caller)
+        };
         let taught = self.taught.as_ref().and_then(|taught| taught(call));
         let answer = taught.unwrap_or_else(|| match self.recognize(call.sql) {
             Some(statement) => self.run_statement(session, &statement, call.executions),
@@ -168,7 +172,9 @@ impl ScriptedDatabase for ModelDatabase {
         // Any change leaves a transaction to end.
         caller.has_other_changes |= matches!(answer, ScriptedAnswer::Changed(1..));
         caller.is_active = false;
-        caller.statistics.call_ns += began.elapsed().as_nanos() as u64;
+        let elapsed_ns = began.elapsed().as_nanos() as u64;
+        caller.statistics.call_ns += elapsed_ns;
+        state.note_cursor(session, in_single_spaces(call.sql), begin, (&answer, elapsed_ns));
         answer
     }
 

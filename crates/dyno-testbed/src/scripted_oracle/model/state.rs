@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::catalog::{Catalog, Contents};
+use super::cursors::{CursorBegin, CursorCache};
 use super::statistics::{Statistic, Statistics};
-use crate::SessionLabels;
+use crate::{ScriptedAnswer, SessionLabels};
 
 /// Faults that a model injects, so that tests see them detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,6 +75,7 @@ pub(super) struct ModelState {
     commits: u64,
     /// Holders of user locks and their modes, by lock number.
     pub(super) user_locks: BTreeMap<i64, Vec<(u64, i64)>>,
+    pub(super) cursors: CursorCache,
     pub(super) faults: ModelFaults,
     /// Whether a commit counts that changed nothing.
     pub(super) counts_empty_commits: bool,
@@ -107,6 +109,18 @@ impl ModelState {
 
     pub(super) fn session(&mut self, number: u64) -> &mut ModelSession {
         self.sessions.entry(number).or_default()
+    }
+
+    /// Notes in the cursor cache that `session` has executed a statement.
+    pub(super) fn note_cursor(
+        &mut self,
+        session: u64,
+        words: String,
+        begin: CursorBegin,
+        outcome: (&ScriptedAnswer, u64),
+    ) {
+        let Self { sessions, cursors, .. } = self;
+        cursors.note(words, sessions.entry(session).or_default(), begin, outcome);
     }
 
     pub(super) fn statistics(&mut self, session: u64) -> &mut Statistics {

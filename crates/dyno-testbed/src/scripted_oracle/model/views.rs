@@ -1,6 +1,7 @@
 //! Answers queries on views of statistics, times, waits and sessions, and on user locks.
 
 use super::answers::{int, int_of, number, rows, text};
+use super::cursors;
 use super::database::ModelDatabase;
 use super::state::{ModelSession, ModelState};
 use super::statistics::{Statistic, Statistics};
@@ -53,6 +54,9 @@ impl ModelDatabase {
             words.contains(&format!(" FROM {view}")) || words.contains(&format!(" FROM g{view}"))
         };
         let mut state = self.state.lock();
+        if let Some(answer) = cursors::answer(&state, words, binds) {
+            return Some(answer);
+        }
         // Either the container's own rows, or those of the whole instance.
         let of_instance = !words.contains("v$con_");
         let totals = if of_instance { state.instance_totals() } else { state.totals() };
