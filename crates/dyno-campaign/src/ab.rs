@@ -237,6 +237,8 @@ impl CampaignStrategy for Ab<'_> {
             Some(answer) => looks.conclude(answer, &side_records, self.judge),
             None => looks.result(),
         });
+        // The conclusion names the steps after a test; those after a comparison of stored runs begin with a test.
+        self.answer.iter_mut().for_each(|answer| answer.next.clear());
         let side = |i: usize| {
             let (name, runs): &(String, Vec<RunRecord>) = &side_records[i];
             AbSide { name: name.clone(), runs: runs.iter().map(|record| record.id.clone()).collect() }

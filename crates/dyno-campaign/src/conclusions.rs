@@ -35,7 +35,7 @@ pub fn of_named(
         let counts = |state: RunState| matches!(state, RunState::Valid | RunState::Invalid);
         let all = repository.runs_of_sweep(name)?;
         if all.iter().filter(|run| counts(run.status)).all(|run| is_selected(&run.id)) {
-            conclusions.push(serde_json::from_value(value)?);
+            conclusions.push(Conclusion::from_json(value)?);
         }
     }
     Ok(conclusions)
@@ -46,7 +46,7 @@ pub fn of_named(
 /// # Errors
 /// The repository or a stored conclusion cannot be read.
 pub fn stored(repository: &Repository, name: &str) -> Result<Option<Conclusion>, Error> {
-    Ok(repository.conclusion(name)?.map(serde_json::from_value).transpose()?)
+    Ok(repository.conclusion(name)?.map(Conclusion::from_json).transpose()?)
 }
 
 /// Stores an imported conclusion about imported `records`. Returns false if the repository already has

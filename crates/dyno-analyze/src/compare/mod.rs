@@ -86,6 +86,10 @@ pub struct RunComparison {
     pub runs: (usize, usize),
     /// Differences up to this many percent are not significant.
     pub margin_pct: f64,
+    /// Whether intervals and verdicts are those of a look of a sequential test: the intervals of all its looks
+    /// together contain the difference in 95 % of all tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over_looks: bool,
     /// The axes of the points, for example `sessions`.
     pub axes: Vec<String>,
     /// Points that both sides have.
@@ -122,6 +126,13 @@ pub struct RunComparison {
     pub left_out: Vec<(String, String)>,
     /// What else differs between the sides, the most relevant first.
     pub differed: Vec<ConfigDifference>,
+}
+
+impl RunComparison {
+    /// What its intervals cover, in words. The interval of a look is part of the error rate of the whole test.
+    pub fn interval_words(&self) -> &'static str {
+        if self.over_looks { "95 % over all looks" } else { "95 %" }
+    }
 }
 
 /// Compares side `b` with side `a`, by `rules`.
@@ -164,6 +175,7 @@ pub fn compare(a: &ComparisonSide<'_>, b: &ComparisonSide<'_>, rules: &Compariso
     };
     let (not_durable, both_not_durable) = durability((&a.name, &records_a), (&b.name, &records_b));
     RunComparison {
+        over_looks: false,
         profile,
         a: a.name.clone(),
         b: b.name.clone(),

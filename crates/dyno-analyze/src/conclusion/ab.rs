@@ -41,21 +41,23 @@ pub struct AbResult {
     pub server_settings: Vec<String>,
 }
 
+impl AbResult {
+    /// The measure that decides: the first that both sides have; absent without a comparison.
+    pub fn leading(&self) -> Option<&OverallComparison> {
+        self.comparison.as_ref()?.overall.iter().find(|overall| overall.points > 0)
+    }
+}
+
 /// The conclusion of the A/B test named `of`.
 pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult) -> Conclusion {
-    let overall = |comparison: &RunComparison| comparison.overall.iter().find(|o| o.points > 0).cloned();
-    let leading = figures.comparison.as_ref().and_then(overall);
+    let leading = figures.leading().cloned();
     let names = (figures.a.name.as_str(), figures.b.name.as_str());
     let (line, mut words) = match (&figures.comparison, leading) {
         (Some(comparison), Some(leading)) => {
             let secondary_measures =
                 comparison.overall.iter().filter(|o| o.points > 0 && o.measure != leading.measure);
             (
-                match (&figures.sequential, headline_words(names, comparison, &leading)) {
-                    // The interval of a look is part of the error rate of the whole test.
-                    (Some(_), words) => words.replacen("(95 %:", "(95 % over all looks:", 1),
-                    (None, words) => words,
-                },
+                headline_words(names, comparison, &leading),
                 secondary_measures.map(|o| other_measure_words(comparison, o)).collect(),
             )
         }
@@ -74,7 +76,7 @@ pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult)
         words.extend(comparison.varied.iter().map(RepeatVariation::words));
         words.extend(comparison.left_out.iter().map(|(run, why)| format!("left out: {run}, {why}")));
     }
-    let next = pairs::next(&figures);
+    let next = pairs::next(campaign_id, &figures);
     let figures = ConclusionFigures::Ab(Box::new(figures));
     Conclusion::new(campaign_id, stopped, line, words, figures).followed_by(next)
 }
@@ -171,7 +173,8 @@ fn difference_words(comparison: &RunComparison, overall: &OverallComparison) -> 
         words.push_str(&format!("{joint}{} %", signed(difference)));
     }
     if let Some((low, high)) = overall.interval_pct {
-        words.push_str(&format!(" (95 %: {} to {} %)", signed(low), signed(high)));
+        let kind = comparison.interval_words();
+        words.push_str(&format!(" ({kind}: {} to {} %)", signed(low), signed(high)));
     }
     words
 }

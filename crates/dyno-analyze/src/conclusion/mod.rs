@@ -73,6 +73,22 @@ impl Conclusion {
         Self { of: campaign_id.to_owned(), stopped, line, words, next: Vec::new(), figures }
     }
 
+    /// Reads a stored conclusion.
+    ///
+    /// # Errors
+    /// It is no conclusion.
+    pub fn from_json(value: serde_json::Value) -> Result<Self, serde_json::Error> {
+        let mut read: Self = serde_json::from_value(value)?;
+        // Earlier versions did not store it beside the comparison.
+        if let ConclusionFigures::Ab(test) = &mut read.figures
+            && test.sequential.is_some()
+            && let Some(comparison) = &mut test.comparison
+        {
+            comparison.over_looks |= comparison.points.len() == 1;
+        }
+        Ok(read)
+    }
+
     fn followed_by(self, next: Vec<NextStep>) -> Self {
         Self { next, ..self }
     }

@@ -6,15 +6,14 @@ use crate::next::{NextStep, PairsEvidence, after_pairs};
 /// What the name of a server setting begins with among the settings of a side.
 pub const SERVER_PREFIX: &str = "server.";
 
-/// The steps after the test.
-pub(super) fn next(test: &AbResult) -> Vec<NextStep> {
+/// The steps after the test of this name.
+pub(super) fn next(campaign_id: &str, test: &AbResult) -> Vec<NextStep> {
     let Some(comparison) = &test.comparison else { return Vec::new() };
-    let Some(leading) = comparison.overall.iter().find(|overall| overall.points > 0) else {
-        return Vec::new();
-    };
+    let Some(leading) = test.leading() else { return Vec::new() };
     after_pairs(&PairsEvidence {
         sides: settings(&test.a.name).zip(settings(&test.b.name)),
         server_settings: test.server_settings.clone(),
+        campaign: Some(campaign_id.to_owned()),
         ..PairsEvidence::of(comparison, leading, comparison.runs)
     })
 }

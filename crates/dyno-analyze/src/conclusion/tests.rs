@@ -193,7 +193,7 @@ fn ab_conclusion_says_how_many_pairs_would_decide() {
     let single = ab_of(&[1000.0], &[900.0]);
     assert_eq!(next_of(&single).0, "too_few_pairs");
     let decided = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[900.0, 910.0, 890.0, 905.0, 895.0]);
-    assert_eq!(decided.next, []);
+    assert_eq!(next_of(&decided).0, "decided");
     let noisy = ab_of(&[1000.0, 1100.0, 900.0, 1150.0, 950.0], &[900.0, 1050.0, 850.0, 1080.0, 880.0]);
     let (rule, more) = next_of(&noisy);
     assert!(rule == "more_pairs", "{noisy:#?}");
@@ -209,8 +209,22 @@ fn ab_sides_under_different_load_are_repeated() {
     let ConclusionFigures::Ab(figures) = &mut test.figures else { unreachable!() };
     let comparison = figures.comparison.as_mut().unwrap();
     comparison.overall[0].verdict = crate::compare::ComparisonVerdict::Confounded;
-    let steps = pairs::next(figures);
+    let steps = pairs::next("ab-1", figures);
     assert_eq!(steps[0].rule, "same_conditions");
+}
+
+#[test]
+fn decided_ab_test_names_the_report_and_the_setting_to_keep() {
+    let test = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[1200.0, 1210.0, 1190.0, 1205.0, 1195.0]);
+    assert_eq!(next_of(&test), ("decided".into(), "dyno report ab-1 -o ab-1.html".into()));
+    let ConclusionFigures::Ab(figures) = &test.figures else { unreachable!() };
+    let mut figures = figures.clone();
+    figures.server_settings = vec!["work_mem=4MB,64MB".into()];
+    let steps = pairs::next("ab-1", &figures);
+    assert!(steps[0].sentence.contains("side b is better"), "{steps:?}");
+    assert!(steps[0].sentence.contains("`work_mem` = 64MB"), "{steps:?}");
+    figures.comparison.as_mut().unwrap().unequal_work = vec!["workload.work_unit".into()];
+    assert_eq!(pairs::next("ab-1", &figures), [], "no side is better at other work");
 }
 
 #[test]

@@ -205,6 +205,8 @@ mod tests {
                 interval_pct: Some((35.0, 45.0)),
                 is_open: false,
                 is_confounded: false,
+                campaign: None,
+                decision: None,
             },
             points: 1,
             is_apart: true,

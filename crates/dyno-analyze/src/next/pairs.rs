@@ -10,6 +10,7 @@ const PAIRS_MAX: f64 = 100.0;
 /// Pairs of a test by default.
 const PAIRS: usize = 10;
 
+const AB: &str = "docs/guides/ab.md";
 const SWEEPS: &str = "docs/guides/sweeps.md";
 const RANKS: &str = "docs/guides/comparing.md";
 
@@ -35,6 +36,32 @@ pub(crate) struct PairsEvidence {
     pub(crate) is_open: bool,
     /// Whether background activity takes the verdict away.
     pub(crate) is_confounded: bool,
+    /// The name of the test; absent for a comparison of stored runs.
+    pub(crate) campaign: Option<String>,
+    /// Which side is better, or that they are equal; absent without such a verdict.
+    pub(crate) decision: Option<PairsDecision>,
+}
+
+/// What a test decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PairsDecision {
+    FirstIsBetter,
+    SecondIsBetter,
+    /// Equal within the margin, or different in a measure without a better direction.
+    NeitherIsBetter,
+}
+
+impl PairsDecision {
+    fn of(verdict: ComparisonVerdict) -> Option<Self> {
+        match verdict {
+            ComparisonVerdict::Faster => Some(Self::SecondIsBetter),
+            ComparisonVerdict::Slower => Some(Self::FirstIsBetter),
+            ComparisonVerdict::Same | ComparisonVerdict::More | ComparisonVerdict::Less => {
+                Some(Self::NeitherIsBetter)
+            }
+            _ => None,
+        }
+    }
 }
 
 impl PairsEvidence {
@@ -56,6 +83,9 @@ impl PairsEvidence {
                 leading.verdict,
                 ComparisonVerdict::Confounded | ComparisonVerdict::OthersHadPart
             ),
+            campaign: None,
+            // Rates of operations that are not the same work rank nothing.
+            decision: PairsDecision::of(leading.verdict).filter(|_| comparison.unequal_work.is_empty()),
         }
     }
 }
@@ -87,6 +117,7 @@ pub(super) const RULES: &[PairsRule] = &[
         source: RANKS,
         find: same_conditions,
     },
+    NextRule { name: "decided", evidence: "an A/B test is decided", source: AB, find: decided },
 ];
 
 /// The steps after this test.
@@ -172,4 +203,33 @@ fn same_conditions(test: &PairsEvidence) -> Option<FoundStep> {
         let sentence = "keep other load off the host and the server, and repeat the test".to_owned();
         (sentence, test.command(test.runs.0.max(test.runs.1).max(test.fewest_pairs)))
     })
+}
+
+fn decided(test: &PairsEvidence) -> Option<FoundStep> {
+    let campaign = test.campaign.as_ref()?;
+    let decision = test.decision?;
+    // The settings of the better side, as `NAME = VALUE`.
+    let kept = |side: usize| {
+        let value = |setting: &String| {
+            let (name, values) = setting.split_once('=')?;
+            Some(format!("`{name}` = {}", values.split(',').nth(side)?))
+        };
+        test.server_settings.iter().map(value).collect::<Option<Vec<_>>>().filter(|kept| !kept.is_empty())
+    };
+    let sentence = match decision {
+        PairsDecision::SecondIsBetter => match kept(1) {
+            Some(kept) => format!(
+                "side b is better, and the test restored the server's settings; to keep {}, set it in the server's configuration. The report shows both sides",
+                kept.join(" and ")
+            ),
+            None => "side b is better: use its settings in the plan. The report shows both sides".to_owned(),
+        },
+        PairsDecision::FirstIsBetter => {
+            "side a is better: keep its settings. The report shows both sides".to_owned()
+        }
+        PairsDecision::NeitherIsBetter => {
+            "no side is better: choose by other reasons. The report shows both sides".to_owned()
+        }
+    };
+    Some((sentence, Some(format!("dyno report {campaign} -o {campaign}.html"))))
 }

@@ -21,9 +21,11 @@ use std::collections::BTreeSet;
 use dyno_record::{RunRecord, Unit};
 
 use crate::attribution::{MetricAttributions, legend, marked_metrics};
+use crate::compare::look::LookJudge;
 use crate::compare::{ComparisonSide, RunComparison, common_points};
 use crate::differences::equal;
 use crate::points::{Better, Measure, figure};
+use crate::sequential::Boundary;
 pub use next::next_steps;
 pub use row::{ComparedRow, ComparedTable, RowUnit, SideBySide, TableGroup, WINDOWS_SIGNIFICANCE, WorkUnit};
 use spec::{ComparedSides, RowSpec};
@@ -35,6 +37,31 @@ pub fn side_by_side(
     b: &ComparisonSide<'_>,
     comparison: &RunComparison,
 ) -> SideBySide {
+    beside(a, b, comparison, None)
+}
+
+/// The same after a sequential test, whose `comparison` was judged at the look with this boundary: every row with
+/// its interval and verdict of that look, so that one figure has one interval.
+pub fn side_by_side_at_look(
+    a: &ComparisonSide<'_>,
+    b: &ComparisonSide<'_>,
+    comparison: &RunComparison,
+    boundary: Option<&Boundary>,
+) -> SideBySide {
+    let look = LookJudge {
+        boundary: boundary.copied(),
+        margin_pct: comparison.margin_pct,
+        is_confounded: !comparison.background.is_empty(),
+    };
+    beside(a, b, comparison, Some(look).filter(|_| comparison.over_looks))
+}
+
+fn beside(
+    a: &ComparisonSide<'_>,
+    b: &ComparisonSide<'_>,
+    comparison: &RunComparison,
+    look: Option<LookJudge>,
+) -> SideBySide {
     let points = common_points(a, b);
     let records: Vec<&RunRecord> = points.iter().flat_map(|(a, b)| a.iter().chain(b)).copied().collect();
     let units = [WorkUnit::Operation, WorkUnit::Transaction];
@@ -43,6 +70,7 @@ pub fn side_by_side(
         points,
         margin_pct: comparison.margin_pct,
         is_confounded: !comparison.background.is_empty(),
+        look,
         per: units.into_iter().find(is_counted).filter(|_| !records.is_empty()),
     };
     let time = TimeSource::of(&sides);
@@ -70,6 +98,7 @@ pub fn side_by_side(
     let (of_a, of_b): (Vec<_>, Vec<_>) = sides.points.iter().cloned().unzip();
     SideBySide {
         points: sides.points.len(),
+        over_looks: look.is_some(),
         per: sides.per,
         tables,
         others,

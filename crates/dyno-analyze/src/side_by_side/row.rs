@@ -136,6 +136,9 @@ impl WorkUnit {
 pub struct SideBySide {
     /// Points that both sides have.
     pub points: usize,
+    /// Whether intervals and verdicts are those of a look of a sequential test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over_looks: bool,
     /// What figures per unit of work refer to; absent if neither is counted.
     pub per: Option<WorkUnit>,
     pub tables: Vec<ComparedTable>,

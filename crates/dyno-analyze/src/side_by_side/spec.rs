@@ -5,6 +5,7 @@ use dyno_record::{RunRecord, SeriesPoint, Unit};
 use super::batches::batch_means;
 use super::row::{ComparedRow, RowUnit, WorkUnit};
 use crate::attribution::is_marked;
+use crate::compare::look::LookJudge;
 use crate::compare::rank::mann_whitney;
 use crate::compare::{
     ComparedValues, ComparisonColumn, ComparisonRules, MeasureComparison, compare_values, is_near_zero,
@@ -111,6 +112,8 @@ pub(super) struct ComparedSides<'r> {
     pub(super) margin_pct: f64,
     /// Whether background activity differs between the sides.
     pub(super) is_confounded: bool,
+    /// The look of a sequential test that judges the rows; absent where all runs are judged once.
+    pub(super) look: Option<LookJudge>,
     pub(super) per: Option<WorkUnit>,
 }
 
@@ -163,6 +166,11 @@ impl<'r> ComparedSides<'r> {
         };
         let overall = overall(&column, &rules);
         let verdict = if self.is_confounded { overall.verdict.confounded() } else { overall.verdict };
+        let at_look = self
+            .look
+            .zip(column.compared.first())
+            .and_then(|(look, compared)| look.judge(compared, spec.better, run_scoped));
+        let (verdict, interval_pct) = at_look.unwrap_or((verdict, overall.interval_pct));
         let near = |value: Option<f64>| value.is_none_or(|v| is_near_zero(spec.value_unit, v));
         let marked = |side: fn(&MeasureComparison) -> bool| column.compared.iter().any(side);
         Some(ComparedRow {
@@ -173,7 +181,7 @@ impl<'r> ComparedSides<'r> {
             b,
             difference: a.zip(b).map(|(a, b)| b - a),
             difference_pct: overall.difference_pct.filter(|_| a.is_some() && b.is_some()),
-            interval_pct: overall.interval_pct,
+            interval_pct,
             p: overall.p,
             p_windows: a.and(b).and_then(|_| self.p_windows(spec)),
             verdict,

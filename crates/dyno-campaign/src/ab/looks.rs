@@ -1,9 +1,11 @@
 //! The looks of a sequential A/B test: whether it is decided, and whether it still can be.
 
+use dyno_analyze::compare::ComparisonSide;
 use dyno_analyze::compare::look::judge_look;
 use dyno_analyze::compare::ratio::MedianRatio;
 use dyno_analyze::conclusion::{SequentialLook, SequentialResult, SequentialStop};
 use dyno_analyze::sequential::{ALPHA, Boundary, SequentialOutlook, SequentialPlan};
+use dyno_analyze::side_by_side::side_by_side_at_look;
 use dyno_analyze::{ComparisonVerdict, compare::OverallComparison};
 use dyno_record::RunRecord;
 
@@ -109,6 +111,10 @@ impl SequentialLooks {
     ) -> SequentialResult {
         let boundary = self.boundary.filter(|_| self.has_stopped());
         judge_at_look(answer, boundary.as_ref(), sides, judge);
+        if let [a, b] = sides {
+            let (a, b) = (side_of(a), side_of(b));
+            answer.side_by_side = side_by_side_at_look(&a, &b, &answer.comparison, boundary.as_ref());
+        }
         self.result()
     }
 
@@ -123,6 +129,10 @@ impl SequentialLooks {
             detectable_pct: self.detectable_pct,
         }
     }
+}
+
+fn side_of((name, records): &(String, Vec<RunRecord>)) -> ComparisonSide<'_> {
+    ComparisonSide { name: name.clone(), records: records.iter().collect() }
 }
 
 /// The ratio of a measure with its interval; absent where it has none.
@@ -201,6 +211,18 @@ mod tests {
         assert!(high < 22.0, "{low} {high}");
         assert!(low < 20.0, "{low} {high}");
         assert!(high > 20.0, "{low} {high}");
+    }
+
+    #[test]
+    fn table_rows_have_interval_and_verdict_of_the_look() {
+        use dyno_analyze::side_by_side::TableGroup;
+        let (_, answer) = test(&STEADY, &times(1.2), &[]);
+        let overall = &answer.comparison.overall[0];
+        let row = &answer.side_by_side.rows(TableGroup::Measures)[0];
+        assert_eq!((row.interval_pct, row.verdict), (overall.interval_pct, overall.verdict));
+        assert!(answer.comparison.over_looks);
+        assert!(answer.side_by_side.over_looks);
+        assert_eq!(answer.comparison.interval_words(), "95 % over all looks");
     }
 
     #[test]

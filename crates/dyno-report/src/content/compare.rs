@@ -92,20 +92,30 @@ pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &St
     }
     if !gates.is_empty() {
         out.push('\n');
-        out.push_str(&gate_grid(gates).render(style));
+        out.push_str(&gate_grid(gates, comparison.over_looks).render(style));
     }
     out.push('\n');
     out.push_str(&differences(&comparison.differed, style));
     out
 }
 
+/// The column of intervals of a difference: of all looks of a sequential test, or of one judgment.
+pub(crate) fn interval_head(over_looks: bool) -> GridHead {
+    let explained = match over_looks {
+        true => "of the change; the intervals of all looks of the test together contain it in 95 % of tests",
+        false => "of the change",
+    };
+    let label = if over_looks { "95 % over all looks" } else { "95 % interval" };
+    GridHead::figures(label, "%").explained(explained)
+}
+
 /// Columns of a measure on both sides, with its difference.
-fn figure_heads(unit: &str) -> [GridHead; 7] {
+fn figure_heads(unit: &str, over_looks: bool) -> [GridHead; 7] {
     [
         GridHead::figures("A", unit),
         GridHead::figures("B", unit),
         GridHead::figures("difference", "%").explained("B − A, as a share of A"),
-        GridHead::figures("95 % interval", "%").spare(1),
+        interval_head(over_looks).spare(1),
         GridHead::figures("runs", "").spare(1),
         GridHead::figures("p", "")
             .explained("probability of ranks at least this far apart if both sides were equal")
@@ -150,7 +160,7 @@ fn axis_cells(point: &PointComparison) -> impl Iterator<Item = GridCell> {
 pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
     let mut heads = axis_heads(comparison);
     heads.extend([GridHead::text("measure"), GridHead::text("unit")]);
-    heads.extend(figure_heads(""));
+    heads.extend(figure_heads("", comparison.over_looks));
     let mut grid = Grid::new(heads);
     for point in &comparison.points {
         for compared in &point.measures {
@@ -169,7 +179,7 @@ pub(crate) fn overall_grid(comparison: &RunComparison) -> Grid {
         GridHead::text("measure"),
         GridHead::figures("points", ""),
         GridHead::figures("deviation", "%").explained("geometric mean over the points"),
-        GridHead::figures("95 % interval", "%"),
+        interval_head(comparison.over_looks),
         GridHead::figures("p", ""),
         GridHead::text("verdict"),
     ]);
@@ -207,7 +217,7 @@ fn measure_grid(comparison: &RunComparison, i: usize, overall: &OverallCompariso
     let at = |point: &PointComparison| point.measures[i].clone();
     let unit = comparison.points.first().map_or("", |point| unit_name(at(point).unit));
     let mut heads = axis_heads(comparison);
-    for (place, head) in figure_heads(unit).into_iter().enumerate() {
+    for (place, head) in figure_heads(unit, comparison.over_looks).into_iter().enumerate() {
         heads.push(if place < 3 { head.grouped_under(&overall.measure) } else { head });
     }
     let mut grid = Grid::new(heads);
@@ -278,11 +288,11 @@ fn varied_lines(comparison: &RunComparison, style: &Style) -> String {
 }
 
 /// The gates with their outcomes.
-pub(crate) fn gate_grid(gates: &[GateResult]) -> Grid {
+pub(crate) fn gate_grid(gates: &[GateResult], over_looks: bool) -> Grid {
     let mut grid = Grid::new(vec![
         GridHead::text("gate"),
         GridHead::figures("difference", "%"),
-        GridHead::figures("95 % interval", "%").spare(1),
+        interval_head(over_looks).spare(1),
         GridHead::figures("p", "")
             .explained("of ranks this far apart if B lay exactly at the limit")
             .spare(1),

@@ -101,11 +101,11 @@ fn result_section(report: &DifferenceReport<'_>) -> PageSection {
     lines.extend(comparison.left_out.iter().map(|(id, reason)| format!("left out: {id}, {reason}")));
     let mut grids = Vec::new();
     grids.extend(
-        rows_grid("measure", beside.rows(TableGroup::Measures), RowFilter::All, ROWS_MAX)
+        rows_grid("measure", beside.rows(TableGroup::Measures), RowFilter::All, ROWS_MAX, beside.over_looks)
             .map(|grid| (String::new(), grid)),
     );
     if !gates.is_empty() {
-        grids.push(("Gates".to_owned(), gate_grid(gates)));
+        grids.push(("Gates".to_owned(), gate_grid(gates, comparison.over_looks)));
     }
     lines.extend(next_lines(next));
     PageSection { title: "Result".into(), lines, grids, ..PageSection::default() }
@@ -128,9 +128,14 @@ fn explanation(comparison: &RunComparison, beside: &SideBySide) -> String {
 fn tests(beside: &SideBySide) -> Option<String> {
     let (tested, differing) = beside.tested();
     if tested > 0 {
+        let how = match beside.over_looks {
+            true => {
+                "rank test of the runs at the level of the look: the interval over all looks is without 0"
+            }
+            false => "rank test of the runs, p ≤ 5 %, and the 95 % interval without 0",
+        };
         return Some(format!(
-            "{differing} of {tested} tested rows differ significantly (rank test of the runs, p ≤ 5 %, and the 95 % \
-             interval without 0). Each row is tested by itself: of {tested} equal rows, up to {} would differ by chance",
+            "{differing} of {tested} tested rows differ significantly ({how}). Each row is tested by itself: of {tested} equal rows, up to {} would differ by chance",
             (tested as f64 * 0.05).ceil()
         ));
     }
@@ -154,7 +159,7 @@ fn rows_section(
     for (group, label, rows_max) in parts {
         let rows = beside.rows(*group);
         hidden += folded(rows, filter);
-        if let Some(grid) = rows_grid(label, rows, filter, *rows_max) {
+        if let Some(grid) = rows_grid(label, rows, filter, *rows_max, beside.over_looks) {
             let cut = (rows.len() - folded(rows, filter)).saturating_sub(*rows_max);
             if cut > 0 && !filter.is_all() {
                 hidden += cut;

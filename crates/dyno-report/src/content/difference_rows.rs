@@ -5,7 +5,7 @@ use dyno_analyze::differences::ConfigDifference;
 use dyno_analyze::number::{bytes, percent as percent_figure, time_us, within};
 use dyno_analyze::side_by_side::{ComparedRow, RowUnit};
 
-use crate::content::compare::{chance, interval, percent, verdict};
+use crate::content::compare::{chance, interval, interval_head, percent, verdict};
 use crate::model::table::{Grid, GridCell, GridHead};
 
 /// Characters of a figure; a longer one is shown as `1.23G`.
@@ -34,12 +34,13 @@ impl RowFilter {
 }
 
 /// The rows that `filter` shows, at most `rows_max` of them (those that differ most); `None` if there are
-/// none. The first head is `label`.
+/// none. The first head is `label`; `over_looks` says what the intervals are.
 pub(crate) fn rows_grid(
     label: &str,
     rows: &[ComparedRow],
     filter: RowFilter,
     rows_max: usize,
+    over_looks: bool,
 ) -> Option<Grid> {
     let mut shown: Vec<&ComparedRow> = rows.iter().filter(|row| filter.shows(row)).collect();
     if shown.len() > rows_max && !filter.is_all() {
@@ -51,7 +52,7 @@ pub(crate) fn rows_grid(
         shown.truncate(rows_max);
     }
     let has_shares = shown.iter().any(|row| row.share_pct.is_some());
-    let mut grid = Grid::new(heads(label, has_shares));
+    let mut grid = Grid::new(heads(label, has_shares, over_looks));
     let mut title = "";
     for row in &shown {
         if row.title != title {
@@ -68,7 +69,7 @@ pub(crate) fn folded(rows: &[ComparedRow], filter: RowFilter) -> usize {
     rows.iter().filter(|row| !filter.shows(row)).count()
 }
 
-fn heads(label: &str, has_shares: bool) -> Vec<GridHead> {
+fn heads(label: &str, has_shares: bool, over_looks: bool) -> Vec<GridHead> {
     let share = |side: &str| {
         GridHead::figures(&format!("{side} share"), "%").explained("of the time of all rows").spare(4)
     };
@@ -79,7 +80,7 @@ fn heads(label: &str, has_shares: bool) -> Vec<GridHead> {
     heads.extend([
         GridHead::figures("difference", "").explained("B − A").spare(1),
         GridHead::figures("change", "%").explained("B − A, as a share of A"),
-        GridHead::figures("95 % interval", "%").explained("of the change").spare(3),
+        interval_head(over_looks).spare(3),
         GridHead::figures("p", "")
             .explained("probability of ranks at least this far apart if both sides were equal")
             .spare(2),

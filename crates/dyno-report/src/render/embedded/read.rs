@@ -46,7 +46,7 @@ impl Embedded {
     fn new(count: usize, conclusions: Vec<serde_json::Value>) -> Self {
         let all = conclusions.len();
         let conclusions: Vec<Conclusion> =
-            conclusions.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect();
+            conclusions.into_iter().filter_map(|value| Conclusion::from_json(value).ok()).collect();
         Self { count, unread: all - conclusions.len(), conclusions }
     }
 }
