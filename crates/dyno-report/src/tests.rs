@@ -1,5 +1,6 @@
 //! Tests of all text that users see, with the records that it is made from.
 
+mod ab;
 mod documents;
 mod marked;
 mod read_tables;

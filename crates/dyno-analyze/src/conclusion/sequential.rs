@@ -56,6 +56,20 @@ pub enum SequentialStop {
 }
 
 impl SequentialResult {
+    /// How the test stopped, in a few words.
+    pub fn short(&self) -> String {
+        let pairs_max = self.pairs_max;
+        let pairs = self.looks.last().map_or(0, |look| look.pairs);
+        match self.stop {
+            SequentialStop::Decided => format!("decided after {pairs} of at most {pairs_max} pairs"),
+            SequentialStop::Undecidable | SequentialStop::Confounded => {
+                format!("stopped after {pairs} of at most {pairs_max} pairs")
+            }
+            SequentialStop::PairsMax => format!("not decided by all {pairs_max} pairs"),
+            SequentialStop::Interrupted => "the test ended early".to_owned(),
+        }
+    }
+
     /// How the test stopped, in one sentence.
     pub(crate) fn sentence(&self) -> String {
         let pairs_max = self.pairs_max;

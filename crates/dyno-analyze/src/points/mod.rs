@@ -60,6 +60,8 @@ pub struct MeasuredPoint {
 #[derive(Debug, Clone)]
 pub struct Repeat {
     pub id: RunId,
+    /// When it started, as in the record.
+    pub started_at: String,
     /// Operations per second by the run's own count; 0 where operations were not counted.
     pub rate_per_s: f64,
     /// The figures that include background activity.
@@ -77,6 +79,7 @@ impl Repeat {
     fn of(record: &RunRecord) -> Self {
         Self {
             id: record.id.clone(),
+            started_at: record.started_at.clone(),
             rate_per_s: record.leading_ops().map_or(0.0, |all| all.rate_per_s),
             marked: marked_metrics(record),
             window_s: record.window.as_ref().map(|window| window.seconds),

@@ -17,10 +17,14 @@ pub(crate) fn full_grid(chart: &Chart) -> Grid {
     rows(chart, usize::MAX).0
 }
 
-/// A fit has no column: it is no measurement, and a sentence gives its law.
+/// The series that have a column. A fit has none: it is no measurement, and a sentence gives its law.
+pub(crate) fn column_series(chart: &Chart) -> impl Iterator<Item = &ChartSeries> {
+    chart.series.iter().filter(|series| series.kind != SeriesKind::Fit)
+}
+
 fn rows(chart: &Chart, rows_max: usize) -> (Grid, bool) {
-    let measured = chart.series.iter().filter(|series| series.kind != SeriesKind::Fit);
-    let columns: Vec<(String, Vec<(f64, GridCell)>)> = measured.flat_map(|s| of_series(chart, s)).collect();
+    let columns: Vec<(String, Vec<(f64, GridCell)>)> =
+        column_series(chart).flat_map(|s| of_series(chart, s)).collect();
     let mut places: Vec<f64> = columns.iter().flat_map(|(_, cells)| cells.iter().map(|(x, _)| *x)).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();

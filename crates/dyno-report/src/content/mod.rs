@@ -1,5 +1,6 @@
 //! What each topic says: its sentences and tables, a file per topic.
 
+pub(crate) mod ab_test;
 pub(crate) mod acceptance;
 pub(crate) mod advice;
 pub(crate) mod answer;

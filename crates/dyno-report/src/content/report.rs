@@ -10,6 +10,7 @@ use dyno_analyze::points::{MeasuredPoint, Points, Survey};
 use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::chart::Chart;
+use crate::content::ab_test::{side_settings, side_summaries};
 use crate::content::audit::audit_summary;
 use crate::content::points::points_grid;
 use crate::content::result::{RunFigures, has_result};
@@ -136,6 +137,14 @@ impl<'r> Report<'r> {
     }
 
     /// The suite to which the runs belong, if any.
+        if let Some(test) = self.ab_test().cloned() {
+            self.answers = side_summaries(&self.points, &test);
+            let names = [&test.a, &test.b].map(side_settings);
+            // Curves through two sides would show a trend that was not measured.
+            self.charts.retain(|chart| chart.id != "throughput" && !chart.id.starts_with("petal"));
+            (self.matrix, self.multiples, self.curves) = (None, Vec::new(), Vec::new());
+            self.charts.splice(0..0, figures::ab_runs(&self.points, &test, names));
+        }
     pub fn suite(&self) -> Option<&SuiteResult> {
         self.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
             Concluded::Suite(suite) => Some(&**suite),

@@ -42,7 +42,8 @@ impl Report<'_> {
 
     /// What to do next, each step once: after the curves, then after the commands.
     pub(crate) fn next_lines(&self) -> Vec<String> {
-        let steps = self.answers.next.iter().filter(|_| self.has_answers());
+        // The summaries of two sides do not say which of them is better.
+        let steps = self.answers.next.iter().filter(|_| self.has_answers() && self.ab_test().is_none());
         let mut next: Vec<NextStep> = steps.cloned().collect();
         for step in self.conclusions.iter().flat_map(|conclusion| &conclusion.next) {
             if !next.iter().any(|known| known.sentence == step.sentence) {

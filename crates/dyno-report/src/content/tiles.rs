@@ -1,9 +1,11 @@
-//! The four figures at the head of a page: throughput, p99, limit and confidence where the capacity is highest.
+//! The four figures at the head of a page: throughput, p99, limit and confidence where the capacity is highest; for
+//! an A/B test both sides, their difference and the decision.
 
 use dyno_analyze::answer::CurveSummary;
 use dyno_analyze::number::{percent, sessions, time_us};
 use dyno_analyze::points::{MeasuredPoint, Points};
 
+use crate::content::ab_test::ab_tiles;
 use crate::content::answer::{capacity_cell, tone_class};
 use crate::content::report::Report;
 use crate::model::document::Tile;
@@ -11,6 +13,9 @@ use crate::model::table::GridCell;
 
 /// The tiles; empty if the answers of curves do not apply.
 pub(crate) fn tiles(report: &Report<'_>) -> Vec<Tile> {
+    if let Some(test) = report.ab_test() {
+        return ab_tiles(test);
+    }
     let answers = &report.answers.curves;
     let best = answers.iter().filter(|_| report.has_answers());
     let best = best.max_by(|a, b| a.capacity.value.total_cmp(&b.capacity.value));

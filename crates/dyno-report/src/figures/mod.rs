@@ -1,6 +1,7 @@
 //! Charts of runs. Each kind has a file with a function from records to a [`Chart`], absent if the records do
 //! not contain its data.
 
+mod ab_runs;
 mod cpu;
 mod curve;
 mod distribution;
@@ -25,6 +26,7 @@ use crate::chart::Chart;
 use crate::chart::terminal::{Glyphs, text_chart};
 use crate::style::Style;
 
+pub(crate) use ab_runs::ab_runs;
 pub(crate) use distribution::timed;
 pub(crate) use multiples::multiples;
 pub use ramp::{OPS, RampCurve, ramps};

@@ -6,6 +6,7 @@ use std::io::Write;
 use dyno_record::{AuditCheck, CheckStatus};
 
 use super::ExportError;
+use crate::content::ab_test::ab_grid;
 use crate::content::answer::{self, answer_grid};
 use crate::content::audit::{ORDER, audit_summary, check_label};
 use crate::content::by_instance::instances_grid;
@@ -32,6 +33,9 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
     let mut top = format!("# Dyno report\n\n**{}**\n\n", prose(&answer.line));
     for line in &answer.more {
         let _ = writeln!(top, "{}\n", prose(line));
+    }
+    if let Some(grid) = report.ab_test().and_then(ab_grid) {
+        let _ = writeln!(top, "{}", table(&grid));
     }
     if report.has_answers() {
         let _ = writeln!(top, "{}", table(&answer_grid(&report.answers)));

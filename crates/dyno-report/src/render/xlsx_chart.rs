@@ -1,6 +1,8 @@
 //! Charts of a workbook: each is a sheet with the figures of the chart, and the spreadsheet's own chart of them.
 
-use rust_xlsxwriter::{Chart as NativeChart, ChartMarker, ChartMarkerType, ChartType, Worksheet, XlsxError};
+use rust_xlsxwriter::{
+    Chart as NativeChart, ChartFormat, ChartMarker, ChartMarkerType, ChartType, Worksheet, XlsxError,
+};
 
 use crate::chart::{Chart, ChartAxis, Quantity, ScaleKind, SeriesKind, table};
 use crate::model::table::Grid;
@@ -40,9 +42,14 @@ pub(super) fn insert(
     let Some(kind) = kind(chart) else { return Ok(()) };
     let (last_row, columns) = (grid.rows.len() as u32, grid.heads.len() as u16);
     let mut native = NativeChart::new(kind);
+    let is_dots: Vec<bool> =
+        table::column_series(chart).map(|series| series.kind == SeriesKind::Dots).collect();
     for column in 1..columns {
-        native
-            .add_series()
+        let series = native.add_series();
+        if is_dots.get(usize::from(column) - 1) == Some(&true) {
+            series.set_format(ChartFormat::new().set_no_line());
+        }
+        series
             .set_name((sheet_name, 0, column))
             .set_categories((sheet_name, 1, 0, last_row, 0))
             .set_values((sheet_name, 1, column, last_row, column))

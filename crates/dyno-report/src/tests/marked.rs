@@ -19,7 +19,7 @@ pub(super) fn with_others() -> RunRecord {
     record
 }
 
-fn exported(exporter: &ReportExporter, report: &Report<'_>) -> String {
+pub(super) fn exported(exporter: &ReportExporter, report: &Report<'_>) -> String {
     let mut bytes = Vec::new();
     (exporter.export)(report, &ReportRequest::default(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()

@@ -202,6 +202,9 @@ fn title(report: &Report<'_>) -> String {
         let tests = number::count(suite.tests.len() as u64);
         return format!("Suite of {tests} {}{on}", if suite.tests.len() == 1 { "test" } else { "tests" });
     }
+    if let (Some(_), Some(part)) = (report.ab_test(), &report.seen.part_of) {
+        return format!("A/B test {}{on}", clean(&part.id));
+    }
     match report.seen.runs {
         1 if first.kind == RecordKind::Watch => format!("Watch {}{on}", clean(&first.id)),
         1 => format!("Run {}{on}", clean(&first.id)),
