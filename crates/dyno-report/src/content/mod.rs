@@ -63,3 +63,4 @@ pub(crate) mod timed_events;
 pub(crate) mod top_statements;
 pub(crate) mod trend;
 pub(crate) mod watched;
+pub(crate) mod workbook;

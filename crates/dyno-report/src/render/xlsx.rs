@@ -4,9 +4,11 @@ use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
 use super::{ExportError, csv, xlsx_chart};
 use crate::chart::Chart;
+use crate::content::ab_test::ab_grid;
 use crate::content::answer::answer_grid;
 use crate::content::report::Report;
 use crate::content::watched::locks;
+use crate::content::workbook::{audit_grid, of_run, settings_grid, summary_grid};
 use crate::content::{ramps, server_activity, suite, table_activity, top_statements};
 use crate::model::request::ReportRequest;
 use crate::model::table::{CellNumber, Grid, GridCell};
@@ -35,8 +37,14 @@ pub(super) fn export(
             sheets.push((name.to_owned(), grid));
         }
     };
+    add("Summary", summary_grid(report));
+    let ab_grid = report.ab_test().and_then(ab_grid);
+    let name = if ab_grid.is_some() { "Sides" } else { "Answer" };
+    if let Some(grid) = ab_grid {
+        add("Answer", grid);
+    }
     if report.has_answers() {
-        add("Answer", answer_grid(&report.answers));
+        add(name, answer_grid(&report.answers));
     }
     match report.suite() {
         Some(result) => {
@@ -53,7 +61,9 @@ pub(super) fn export(
             }
             add("Results", report.grid());
             if ramps::has_tables(&report.points) {
-                for (name, table) in ["Throughput", "Physical I/O"].into_iter().zip(&ramps::TABLES) {
+                for (name, table) in
+                    ["Processors and throughput", "Reads and writes"].into_iter().zip(&ramps::TABLES)
+                {
                     add(name, table.grid(&report.points));
                 }
             }
@@ -64,19 +74,21 @@ pub(super) fn export(
         add("What dominates", limits.clone());
     }
     for (title, grid) in report.close.as_ref().map(|record| locks::tables(record)).unwrap_or_default() {
-        add(title, grid);
+        add(title, of_run(report, grid));
     }
     if let Some(grid) = report.close.as_ref().and_then(server_activity::grid) {
-        add("Server activity", grid);
+        add("Server activity", of_run(report, grid));
     }
     if let Some(grid) = report.close.as_ref().and_then(top_statements::grid) {
-        add("Top statements", grid);
+        add("Top statements", of_run(report, grid));
     }
     for (title, grid) in report.close.as_ref().map(|record| table_activity::grids(record)).unwrap_or_default()
     {
-        add(title, grid);
+        add(title, of_run(report, grid));
     }
+    add("Audit", audit_grid(report));
     add("Runs", runs(report)?);
+    add("Plan and settings", settings_grid(report));
     let charts: Vec<&Chart> = report.charts.iter().collect();
     out.write_all(&workbook_with_charts(&sheets, &charts)?)?;
     Ok(())
@@ -222,6 +234,73 @@ mod tests {
         );
         assert!(sheet_names[0] != sheet_names[1], "{sheet_names:?}");
         assert!(sheet_names[4] == "results 2", "{sheet_names:?}");
+    }
+
+    /// Each sheet's name and its texts in the order of the file.
+    fn sheets(bytes: Vec<u8>) -> Vec<(String, String)> {
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+        let mut part = |name: &str| {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut archive.by_name(name).unwrap(), &mut text).unwrap();
+            text
+        };
+        let book = part("xl/workbook.xml");
+        let strings = part("xl/sharedStrings.xml");
+        let inside = |text: &str| text.split_once('>').map(|(_, rest)| rest.to_owned()).unwrap_or_default();
+        let strings: Vec<String> =
+            strings.split("<t").skip(1).map(|text| inside(text.split("</t>").next().unwrap())).collect();
+        let names =
+            book.split("<sheet name=\"").skip(1).map(|text| text.split('"').next().unwrap().to_owned());
+        let names: Vec<String> = names.collect();
+        let mut texts = |at: usize| {
+            let sheet = part(&format!("xl/worksheets/sheet{}.xml", at + 1));
+            let shared =
+                sheet.split("t=\"s\"><v>").skip(1).map(|cell| cell.split('<').next().unwrap().to_owned());
+            shared.map(|at| strings[at.parse::<usize>().unwrap()].clone()).collect::<Vec<_>>().join("\n")
+        };
+        names.iter().enumerate().map(|(at, name)| (name.clone(), texts(at))).collect()
+    }
+
+    #[test]
+    fn workbook_explains_its_figures_and_names_the_run_of_details() {
+        let mut records: Vec<dyno_record::RunRecord> =
+            [(0, 1), (0, 4)].into_iter().map(dyno_analyze::fixture::at_point).collect();
+        let attribution = dyno_record::Attribution {
+            scope: dyno_record::AttributionScope::Host,
+            others_pct: Some(30.0),
+            marked: true,
+            why: "others".into(),
+        };
+        for record in &mut records {
+            dyno_analyze::judge(record);
+            record.whose.insert("cpu_busy_pct".into(), attribution.clone());
+        }
+        let report = Report::of(&records);
+        let mut bytes = Vec::new();
+        export(&report, &ReportRequest::default(), &mut bytes).unwrap();
+        let sheets = sheets(bytes);
+        let texts = |name: &str| {
+            &sheets.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("{name}")).1
+        };
+        assert_eq!(sheets[0].0, "Summary");
+        let summary = texts("Summary");
+        assert!(summary.contains("† may include other load or be slowed by it: CPU busy"), "{summary}");
+        assert!(
+            report
+                .next_lines()
+                .iter()
+                .all(|line| summary.contains(line.trim_start_matches("next: ").trim_matches(['`', ':']))),
+            "{summary}"
+        );
+        assert!(texts("Audit").contains("Little"), "{}", texts("Audit"));
+        assert!(texts("Plan and settings").contains("workload.update_pct"));
+        assert!(sheets.iter().any(|(name, _)| name == "Reads and writes"));
+        let shown = &report.close.as_ref().unwrap().id;
+        let mut grid = Grid::new(vec![crate::model::table::GridHead::text("counter")]);
+        grid.row([GridCell::text("checkpoints")]);
+        let detail = of_run(&report, grid);
+        assert_eq!(detail.heads[0].label, "run");
+        assert_eq!(detail.rows[0].1[0].text, format!("{shown} (4 sessions)"));
     }
 
     #[test]
