@@ -67,43 +67,86 @@ pub fn scope_words(scope: AttributionScope) -> &'static str {
     }
 }
 
+/// A marked figure of all runs so far.
+#[derive(Debug, Clone)]
+struct MarkedFigure {
+    name: String,
+    scope: AttributionScope,
+    /// The largest share of others, %.
+    others_pct: Option<f64>,
+    /// Whether runs differ in that share.
+    varies: bool,
+}
+
+impl MarkedFigure {
+    fn merge(&mut self, scope: AttributionScope, others_pct: Option<f64>, varies: bool) {
+        let shown = |share: Option<f64>| share.map(percent);
+        self.varies |= varies || shown(self.others_pct) != shown(others_pct);
+        self.scope = self.scope.max(scope);
+        self.others_pct = self.others_pct.into_iter().chain(others_pct).reduce(f64::max);
+    }
+
+    /// Its name for readers, also where it is no measure: `context switches` of `context_switches_per_s`.
+    fn label(&self) -> String {
+        let suffixes = ["_per_s", "_us", "_pct"];
+        let bare = || suffixes.iter().find_map(|suffix| self.name.strip_suffix(suffix)).unwrap_or(&self.name);
+        Measure::find(&self.name).map_or_else(|| bare().replace('_', " "), |measure| measure.label.to_owned())
+    }
+
+    fn reason(&self) -> String {
+        let up_to = if self.varies { "up to " } else { "" };
+        match (self.scope, self.others_pct) {
+            (scope, Some(share)) => {
+                format!("{}; {up_to}{} % is other load", scope_words(scope), percent(share))
+            }
+            // Others add nothing to the run's own figures of speed.
+            (AttributionScope::Run, None) => "slowed by other load".to_owned(),
+            (scope, None) => scope_words(scope).to_owned(),
+        }
+    }
+}
+
 /// The one legend of the mark, collected from all runs: each figure once. Where runs differ in the
-/// share of others, it shows the largest share.
+/// share of others, it says up to which.
 #[derive(Debug, Clone, Default)]
-pub struct Legend(Vec<(String, AttributionScope, Option<f64>)>);
+pub struct Legend(Vec<MarkedFigure>);
 
 impl Legend {
     /// Adds the marked figures of a run.
     pub fn add<'m>(&mut self, marked: impl IntoIterator<Item = (&'m String, &'m Attribution)>) {
         for (name, whose) in marked.into_iter().filter(|(_, whose)| whose.marked) {
-            let label = Measure::find(name).map_or(name.as_str(), |measure| measure.label);
-            match self.0.iter_mut().find(|(known, ..)| known == label) {
-                Some((_, scope, share)) => {
-                    *scope = (*scope).max(whose.scope);
-                    *share = (*share).into_iter().chain(whose.others_pct).reduce(f64::max);
-                }
-                None => self.0.push((label.to_owned(), whose.scope, whose.others_pct)),
+            match self.0.iter_mut().find(|known| known.name == *name) {
+                Some(known) => known.merge(whose.scope, whose.others_pct, false),
+                None => self.0.push(MarkedFigure {
+                    name: name.clone(),
+                    scope: whose.scope,
+                    others_pct: whose.others_pct,
+                    varies: false,
+                }),
             }
         }
     }
 
-    /// The legend; `None` where no figure is marked.
-    pub fn words(&self) -> Option<String> {
-        // Figures of the same scope and share are named together.
-        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-        for (label, scope, share) in &self.0 {
-            let reason = match (scope, share) {
-                (_, Some(share)) => format!("{}; {} % is other load", scope_words(*scope), percent(*share)),
-                // Others add nothing to the run's own figures of speed.
-                (AttributionScope::Run, None) => "slowed by other load".to_owned(),
-                (_, None) => scope_words(*scope).to_owned(),
-            };
-            match groups.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, labels)) => labels.push(label),
-                None => groups.push((reason, vec![label.as_str()])),
+    /// The legend of the figures whose name satisfies `shown`; `None` where none of them is marked.
+    pub fn words(&self, shown: impl Fn(&str) -> bool) -> Option<String> {
+        let mut by_label: Vec<(String, MarkedFigure)> = Vec::new();
+        for figure in self.0.iter().filter(|figure| shown(&figure.name)) {
+            let label = figure.label();
+            match by_label.iter_mut().find(|(known, _)| *known == label) {
+                Some((_, known)) => known.merge(figure.scope, figure.others_pct, figure.varies),
+                None => by_label.push((label, figure.clone())),
             }
         }
-        let words = |(reason, labels): &(String, Vec<&str>)| format!("{} ({reason})", labels.join(", "));
+        // Figures of the same scope and share are named together.
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for (label, figure) in by_label {
+            let reason = figure.reason();
+            match groups.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, labels)) => labels.push(label),
+                None => groups.push((reason, vec![label])),
+            }
+        }
+        let words = |(reason, labels): &(String, Vec<String>)| format!("{} ({reason})", labels.join(", "));
         let list: Vec<String> = groups.iter().map(words).collect();
         (!list.is_empty()).then(|| format!("{MARK_MEANS}: {}", list.join(", ")))
     }
@@ -115,8 +158,8 @@ pub fn legend<'m>(
     shown: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let mut legend = Legend::default();
-    all.into_iter().for_each(|marked| legend.add(marked.iter().filter(|(name, _)| shown(name))));
-    legend.words()
+    all.into_iter().for_each(|marked| legend.add(marked));
+    legend.words(shown)
 }
 
 #[cfg(test)]
@@ -148,8 +191,18 @@ mod tests {
         assert_eq!(
             legend(&[marked_metrics(&first_run), marked_metrics(&two)], |_| true).unwrap(),
             "† may include other load or be slowed by it: CPU busy (whole host), \
-             redo (whole server; 34.0 % is other load)"
+             redo (whole server; up to 34.0 % is other load)"
         );
+        first_run.whose.insert(
+            "context_switches_per_s".into(),
+            make_attribution(AttributionScope::Host, Some(34.0), true),
+        );
+        let one = |shown: fn(&str) -> bool| legend(&[marked_metrics(&first_run)], shown).unwrap();
+        assert!(
+            one(|name| name.starts_with("context"))
+                .ends_with("context switches (whole host; 34.0 % is other load)")
+        );
+        assert!(!one(|name| name == "cpu_busy_pct").contains("context"));
         assert!(is_marked(&first_run, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&first_run, "commits_per_s"));
         assert!(!is_marked(&first_run, "ops_per_s"));

@@ -15,6 +15,17 @@ pub(crate) const TITLE: &str = "load profile";
 /// Characters of a figure; a longer one is shown as `1.23G`.
 const FIGURE_MAX: usize = 12;
 
+/// Sessions and processors that the profile shows as time.
+const TIMES: [&str; 3] = ["database_active_sessions", "average_active_sessions", "database_cpus"];
+
+/// Rates of its rows that are sums or shares of other counters.
+const COUNTS: [&str; 3] = ["commits_per_s", "rollbacks_per_s", "executions_per_s"];
+
+/// Whether a row of the profile is made from this metric.
+pub(crate) fn is_line(metric: &str) -> bool {
+    LOAD_LINES.iter().any(|line| line.metric == metric) || TIMES.contains(&metric) || COUNTS.contains(&metric)
+}
+
 fn shown(value: f64) -> String {
     within(value, FIGURE_MAX)
 }

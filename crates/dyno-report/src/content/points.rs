@@ -4,6 +4,7 @@ use dyno_analyze::Points;
 use dyno_analyze::attribution::legend;
 use dyno_analyze::points::{Measure, SESSIONS};
 
+use crate::content::ramps;
 use crate::content::result_table::LEGEND_LINES_MAX;
 use crate::figures::{OPS, anchor, typical};
 use crate::model::table::{Grid, GridCell, GridHead};
@@ -41,6 +42,11 @@ fn head(&(name, label, unit, short): &PointColumn) -> GridHead {
         Some((shared, own)) => head.short(shared, own).spare(u8::from(name == "cpu_busy_pct")),
         None => head.only_on_pages(),
     }
+}
+
+/// Whether the table has this measure on pages.
+pub(crate) fn is_column(measure: &str) -> bool {
+    COLUMNS.iter().any(|(name, ..)| *name == measure)
 }
 
 /// One row for each point.
@@ -93,14 +99,19 @@ fn figure(value: Option<f64>, unit: &str) -> GridCell {
     }
 }
 
-/// The points for a terminal, with runs that have no result.
+/// The points for a terminal, with runs that have no result, and the legend of the mark for them and for the tables
+/// of [`ramps`].
 pub fn point_table(points: &Points, style: &Style) -> String {
     let mut grid = points_grid(points);
     for left in &points.left_out {
         grid.note(&format!("left out: {} ({})", left.id, left.reason), "dim");
     }
     let runs = points.points.iter().flat_map(|point| &point.runs);
-    let legend = legend(runs.map(|run| &run.marked), |_| true)
+    let shown = |measure: &str| {
+        let in_terminal = COLUMNS.iter().any(|(name, .., short)| *name == measure && short.is_some());
+        in_terminal || ramps::has_tables(points) && ramps::is_column(measure)
+    };
+    let legend = legend(runs.map(|run| &run.marked), shown)
         .map(|words| wrap(&words, style.columns(), LEGEND_LINES_MAX));
     let lines = legend.into_iter().flatten().map(|line| line + "\n");
     grid.render(style) + &lines.collect::<String>()

@@ -71,6 +71,11 @@ pub(crate) fn has_tables(points: &Points) -> bool {
     points.points.len() > 1 && points.points.iter().any(is_known)
 }
 
+/// Whether one of the tables has this measure.
+pub(crate) fn is_column(measure: &str) -> bool {
+    TABLES.iter().flat_map(|table| table.columns).any(|(metric, ..)| *metric == measure)
+}
+
 impl RampTable {
     /// A row for each point.
     pub(crate) fn grid(&self, points: &Points) -> Grid {

@@ -6,16 +6,19 @@ use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
-use dyno_analyze::points::{MeasuredPoint, Points, Survey};
+use dyno_analyze::points::{Measure, MeasuredPoint, Points, Survey};
 use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::chart::Chart;
 use crate::content::ab_test::{side_settings, side_summaries};
 use crate::content::audit::audit_summary;
-use crate::content::points::points_grid;
+use crate::content::load_profile;
+use crate::content::points::{self, points_grid};
+use crate::content::ramps;
 use crate::content::result::{RunFigures, has_result};
 use crate::content::run_facts::RunSetSummary;
 use crate::content::runs::{Runs, RunsError};
+use crate::content::timed_events;
 use crate::figures::{self, OPS, READS, RampCurve, best, ramps, typical, words};
 use crate::model::status::IMPORTED;
 use crate::model::table::Grid;
@@ -134,9 +137,6 @@ impl<'r> Report<'r> {
             (self.charts, self.close_charts) = (charts, Vec::new());
             (self.matrix, self.multiples) = (None, Vec::new());
         }
-    }
-
-    /// The suite to which the runs belong, if any.
         if let Some(test) = self.ab_test().cloned() {
             self.answers = side_summaries(&self.points, &test);
             let names = [&test.a, &test.b].map(side_settings);
@@ -145,6 +145,9 @@ impl<'r> Report<'r> {
             (self.matrix, self.multiples, self.curves) = (None, Vec::new(), Vec::new());
             self.charts.splice(0..0, figures::ab_runs(&self.points, &test, names));
         }
+    }
+
+    /// The suite to which the runs belong, if any.
     pub fn suite(&self) -> Option<&SuiteResult> {
         self.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
             Concluded::Suite(suite) => Some(&**suite),
@@ -273,7 +276,19 @@ impl<'r> Report<'r> {
 
     /// The single legend of the mark; `None` if no figure is marked.
     pub fn legend(&self) -> Option<String> {
-        self.seen.legend.words()
+        self.seen.legend.words(|name| self.shows(name))
+    }
+
+    /// Whether one of its tables has this figure.
+    fn shows(&self, name: &str) -> bool {
+        if self.suite().is_some() {
+            return Measure::find(name).is_some();
+        }
+        let compared = self.ab_test().and_then(|test| test.comparison.as_ref());
+        points::is_column(name)
+            || ramps::has_tables(&self.points) && ramps::is_column(name)
+            || compared.is_some_and(|of| of.overall.iter().any(|overall| overall.measure == name))
+            || self.close.is_some() && (load_profile::is_line(name) || timed_events::is_timed(name))
     }
 
     fn most(&self, point: &MeasuredPoint) -> String {

@@ -197,6 +197,11 @@ pub(crate) fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
     (!grid.rows.is_empty()).then_some((grid, words))
 }
 
+/// Whether a row that the database or the device timed is made from this metric.
+pub(crate) fn is_timed(metric: &str) -> bool {
+    TIMED.iter().any(|(.., rate, mean)| *rate == metric || *mean == metric)
+}
+
 /// Events that are both counted and timed: name, class, rate, and mean.
 const TIMED: [(&str, &str, &str, &str, &str); 5] = [
     (
