@@ -241,7 +241,11 @@ impl Trend {
                 n if n < RUNS_MIN => {
                     format!("{n} runs are too few to tell a change from chance: make at least {RUNS_MIN}")
                 }
-                n => format!("no change in {} runs ({})", count(n as u64), self.spread()),
+                n => format!(
+                    "no change seen in {} runs ({}): a smaller change than that may be missed",
+                    count(n as u64),
+                    self.spread()
+                ),
             });
         }
         words.extend(self.drift.as_ref().filter(|drift| drift.p <= self.significance).map(|drift| {
@@ -427,7 +431,12 @@ mod tests {
         assert!(follow(&STEP[..3], "ops_per_s").words()[0].contains("too few"));
         let words =
             follow(&[100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.2, 100.0, 99.9, 100.1], "ops_per_s").words();
-        assert_eq!(words, ["no change in 10 runs (all within ± 1.0 % of 100)"]);
+        assert_eq!(
+            words,
+            [
+                "no change seen in 10 runs (all within ± 1.0 % of 100): a smaller change than that may be missed"
+            ]
+        );
     }
 
     #[test]

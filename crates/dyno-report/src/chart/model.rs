@@ -37,6 +37,9 @@ pub struct ChartAxis {
     pub reaches: Option<f64>,
 }
 
+/// A line with more points than this has no marker on each, because markers would hide it.
+pub(crate) const MARKERS_MAX: usize = 80;
+
 /// Ratio of the largest to the smallest value above which an axis is logarithmic.
 const WIDE: f64 = 30.0;
 

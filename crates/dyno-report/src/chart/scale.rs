@@ -1,6 +1,6 @@
 //! Maps values to positions along an axis.
 
-use super::model::{Chart, ChartAxis, MarkAt, ScaleKind, SeriesKind};
+use super::model::{Chart, ChartAxis, MARKERS_MAX, MarkAt, ScaleKind, SeriesKind};
 use super::quantity::{AxisUnit, Quantity};
 use super::ticks;
 
@@ -12,6 +12,18 @@ const TICKS_WANTED: usize = 5;
 
 /// Values up to this factor beyond the axis end are drawn at its end: sums are rounded.
 const EDGE: f64 = 1.005;
+
+/// The end of an axis as a multiple of its largest value, so that a marker there does not lie on the frame.
+const MARKER_ROOM: f64 = 1.04;
+
+/// Whether the chart draws points as markers.
+fn has_markers(chart: &Chart) -> bool {
+    chart.series.iter().any(|series| match series.kind {
+        SeriesKind::Line => series.points.len() <= MARKERS_MAX,
+        SeriesKind::Dots => true,
+        _ => false,
+    })
+}
 
 /// The range of values on an axis.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +77,7 @@ impl Scale {
             MarkAt::X(x) => Some(x),
             _ => None,
         });
-        Self::of(&chart.x, Extent::of(ends.chain(marks)))
+        Self::of(&chart.x, Extent::of(ends.chain(marks)), has_markers(chart))
     }
 
     /// The scale of the vertical axis.
@@ -81,10 +93,11 @@ impl Scale {
             MarkAt::Y(y) => Some(y),
             _ => None,
         });
-        Self::of(&chart.y, Extent::of(plain.chain(stacked).chain(marks)))
+        Self::of(&chart.y, Extent::of(plain.chain(stacked).chain(marks)), has_markers(chart))
     }
 
-    fn of(axis: &ChartAxis, extent: Extent) -> Self {
+    /// `has_markers`: points are drawn as markers, which need room up to the frame.
+    fn of(axis: &ChartAxis, extent: Extent, has_markers: bool) -> Self {
         match &axis.scale {
             ScaleKind::Ordinal(categories) => {
                 let ticks = categories.iter().enumerate();
@@ -93,14 +106,15 @@ impl Scale {
                 Self { log: false, low: -0.5, high: categories.len().max(1) as f64 - 0.5, ticks, unit }
             }
             ScaleKind::Log if extent.least_positive.is_finite() => Self::log(axis, extent),
-            ScaleKind::Linear if !axis.named.is_empty() => Self::named(axis, extent),
-            ScaleKind::Log | ScaleKind::Linear => Self::linear(axis, extent),
+            ScaleKind::Linear if !axis.named.is_empty() => Self::named(axis, extent, has_markers),
+            ScaleKind::Log | ScaleKind::Linear => Self::linear(axis, extent, has_markers),
         }
     }
 
     /// The texts describe the values, so no unit is shown.
-    fn named(axis: &ChartAxis, extent: Extent) -> Self {
-        let high = if extent.most.is_finite() && extent.most > 0.0 { extent.most } else { 1.0 };
+    fn named(axis: &ChartAxis, extent: Extent, has_markers: bool) -> Self {
+        let most = if extent.most.is_finite() && extent.most > 0.0 { extent.most } else { 1.0 };
+        let high = if has_markers { most * MARKER_ROOM } else { most };
         let ticks = axis.named.iter().filter(|(value, _)| (0.0..=high).contains(value));
         let ticks = ticks.map(|(value, text)| Tick { value: *value, text: text.clone() }).collect();
         Self { log: false, low: 0.0, high, ticks, unit: AxisUnit { name: "", size: 1.0, suffix: "" } }
@@ -111,7 +125,7 @@ impl Scale {
         if axis.ticks_at.len() > GIVEN_MAX { &[] } else { &axis.ticks_at }
     }
 
-    fn linear(axis: &ChartAxis, extent: Extent) -> Self {
+    fn linear(axis: &ChartAxis, extent: Extent, has_markers: bool) -> Self {
         let fixed_ticks = Self::axis_ticks(axis);
         // Shares whose sum is slightly over 100 % are drawn as 100 %.
         let most = match axis.reaches {
@@ -129,9 +143,13 @@ impl Scale {
         // Round numbers extend beyond the data; a clock ends with the data; given ticks end with some space
         // after them.
         let high = match (fixed_ticks.is_empty(), clock) {
-            (true, false) => *values.last().unwrap_or(&most),
+            (true, false) => {
+                let last = *values.last().unwrap_or(&most);
+                let is_at_frame = has_markers && axis.reaches.is_none() && most * MARKER_ROOM > last;
+                if is_at_frame { most * MARKER_ROOM } else { last }
+            }
             (true, true) => most,
-            (false, _) => most * 1.04,
+            (false, _) => most * MARKER_ROOM,
         };
         values.retain(|&value| value <= high);
         let unit = axis.quantity.unit_for(high);
@@ -207,6 +225,20 @@ mod tests {
             ["1", "2", "4", "8", "16", "32", "64"]
         );
         assert_eq!(y.share(0.0), None);
+    }
+
+    #[test]
+    fn markers_never_lie_on_the_frame() {
+        let points: Vec<ChartPoint> =
+            (1..=10).map(|i| ChartPoint::at(f64::from(i), f64::from(i) * 10.0)).collect();
+        let axis = || ChartAxis::linear("run", Quantity::Plain(""));
+        let named = axis().named(vec![(1.0, "a".into()), (10.0, "b".into())]);
+        for x in [axis(), named] {
+            let chart = chart(x, axis(), points.clone());
+            for (scale, last) in [(Scale::of_x(&chart), 10.0), (Scale::of_y(&chart), 100.0)] {
+                assert!(scale.share(last).is_some_and(|share| share < 0.98), "{scale:?}");
+            }
+        }
     }
 
     #[test]

@@ -102,7 +102,8 @@ pub fn trend_grid(trend: &Trend) -> Grid {
             change.map_or_else(GridCell::default, change_cell),
         ]);
     }
-    grid
+    // Without a change there is nothing before and after it.
+    grid.filled()
 }
 
 fn change_cell(change: &TrendChange) -> GridCell {
@@ -160,6 +161,17 @@ mod tests {
         let column = mark.chars().position(|c| c == '▲').unwrap();
         assert_eq!(column, "5,010 ┤".chars().count() + 6, "{text}");
         assert!(text.lines().any(|line| line.starts_with("run-006") && line.contains("-16.04 %")), "{text}");
+    }
+
+    #[test]
+    fn trend_without_change_has_no_empty_columns_and_names_its_limit() {
+        let records = history(&[700.0, 1300.0, 900.0, 1200.0, 800.0, 1100.0, 1000.0, 950.0, 1050.0, 1250.0]);
+        let records: Vec<&RunRecord> = records.iter().collect();
+        let trend = trend(&records, "ops_per_s", &ChangePointOptions::default());
+        let labels: Vec<String> = trend_grid(&trend).heads.iter().map(|head| head.label.clone()).collect();
+        assert_eq!(labels, ["#", "run", "started (UTC)", "operations"]);
+        let text = trend_text(&trend, &Style::default());
+        assert!(text.contains("a smaller change than that may be missed"), "{text}");
     }
 
     #[test]

@@ -145,6 +145,17 @@ impl Grid {
         }
     }
 
+    /// The table without columns that are empty in every row.
+    #[must_use]
+    pub fn filled(&self) -> Self {
+        let rows = || self.rows.iter().filter(|(_, cells)| !self.is_title(cells));
+        let is_filled =
+            |at: usize| rows().any(|(_, cells)| cells.get(at).is_some_and(|cell| !cell.text.is_empty()));
+        let filled: Vec<&GridHead> =
+            self.heads.iter().enumerate().filter(|(at, _)| is_filled(*at)).map(|(_, head)| head).collect();
+        self.columns(|head| filled.iter().any(|known| std::ptr::eq(*known, head)))
+    }
+
     /// The columns of pages and Markdown.
     pub(crate) fn on_pages(&self) -> Cow<'_, Self> {
         self.without(&[ColumnPlace::InTerminal, ColumnPlace::InWorkbook])

@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::chart::model::{Chart, ChartAxis, ChartPoint, ChartSeries, MarkAt, SeriesKind, Stacked};
+use crate::chart::model::{
+    Chart, ChartAxis, ChartPoint, ChartSeries, MARKERS_MAX, MarkAt, SeriesKind, Stacked,
+};
 use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
 use super::layout::{ChartLayout, KNEE_DASH};
 use super::num;
-
-/// A series with more points than this has no marker on each, because markers would hide the line.
-const MARKERS_MAX: usize = 80;
 
 /// Radius of the ring around a marked point, and of the one around a knee.
 const POINT_RING: f64 = 9.0;
