@@ -180,6 +180,14 @@ fn tone(doubts: &AuditWarnings, limit: &Bottleneck, spread_pct: Option<f64>, mar
 }
 
 impl CurveSummary {
+    /// What lowers the tone besides audit warnings and the bottleneck, in a few words each.
+    pub fn reservations(&self) -> Vec<String> {
+        let spread = self.spread_pct.filter(|spread| *spread > QUIET_PCT);
+        let spread = spread.map(|spread| format!("repeats differ by {} %", percent(spread)));
+        let marked = self.marked.then(|| "may include other load or be slowed by it".to_owned());
+        spread.into_iter().chain(marked).collect()
+    }
+
     /// The summary in one sentence:
     /// `capacity 31,204 operations/s with 8 sessions; knee at 4 sessions; limited by …`.
     pub fn sentence(&self) -> String {

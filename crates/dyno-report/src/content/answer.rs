@@ -227,6 +227,7 @@ pub(crate) fn evidence_lines(answers: &CurveSummaries, alone: bool) -> Vec<Strin
     if !alone {
         lines.extend(limits(&answers.curves));
         lines.extend(doubts(&answers.curves));
+        lines.extend(reservations(&answers.curves));
     }
     let without: usize = answers.without_result.iter().map(|out| out.runs).sum();
     for out in answers.without_result.iter().take(LISTED_MAX) {
@@ -282,7 +283,19 @@ fn doubts(answers: &[CurveSummary]) -> Option<String> {
         let more = all.len() - LISTED_MAX;
         words.push(format!("{more} more {}", if more == 1 { "check" } else { "checks" }));
     }
-    (!words.is_empty()).then(|| format!("audit warning: {}", words.join(", ")))
+    (!words.is_empty()).then(|| format!("audit warnings of all runs: {}", words.join(", ")))
+}
+
+/// What else lowers the tone of each curve, so that "with warnings" names its reasons.
+fn reservations(answers: &[CurveSummary]) -> Option<String> {
+    let reserved = answers.iter().map(|answer| (&answer.name, answer.reservations()));
+    let reserved: Vec<_> = reserved.filter(|(_, words)| !words.is_empty()).collect();
+    let words = reserved.iter().take(LISTED_MAX).map(|(name, words)| format!("{name}: {}", words.join(", ")));
+    let mut words: Vec<String> = words.collect();
+    if reserved.len() > LISTED_MAX {
+        words.push(format!("{} more curves", reserved.len() - LISTED_MAX));
+    }
+    (!words.is_empty()).then(|| format!("warning: {}", words.join("; ")))
 }
 
 /// The answers as a table for Markdown and spreadsheets, with the evidence after each.

@@ -224,7 +224,7 @@ impl<'r> Report<'r> {
             more.push(format!("The {kind_word} was interrupted: the figures cover only the measured part."));
         }
         more.extend(self.imported());
-        let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
+        let place = if self.seen.runs > 1 { " of the run at the maximum" } else { "" };
         if !is_watch {
             more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         }

@@ -40,10 +40,14 @@ fn of_curve(best: &CurveSummary, points: &Points) -> Vec<Tile> {
         0 | 1 => "measured once".to_owned(),
         runs => format!("{runs} repeats{spread}"),
     };
-    let warnings = match best.doubts.len() {
-        0 => String::new(),
-        1 => "; 1 audit warning".to_owned(),
-        more => format!("; {more} audit warnings"),
+    let warnings = match (best.doubts.len(), best.runs) {
+        (0, _) => String::new(),
+        (1, 0 | 1) => "; 1 audit warning".to_owned(),
+        (more, 0 | 1) => format!("; {more} audit warnings"),
+        (checks, runs) => {
+            let warn = if checks == 1 { "check warns" } else { "checks warn" };
+            format!("; {checks} {warn} in the {runs} runs of the curve")
+        }
     };
     let tone = tone_class(best.tone);
     vec![
