@@ -197,12 +197,12 @@ mod tests {
             "context_switches_per_s".into(),
             make_attribution(AttributionScope::Host, Some(34.0), true),
         );
-        let one = |shown: fn(&str) -> bool| legend(&[marked_metrics(&first_run)], shown).unwrap();
+        let legend_of = |shown: fn(&str) -> bool| legend(&[marked_metrics(&first_run)], shown).unwrap();
         assert!(
-            one(|name| name.starts_with("context"))
+            legend_of(|name| name.starts_with("context"))
                 .ends_with("context switches (whole host; 34.0 % is other load)")
         );
-        assert!(!one(|name| name == "cpu_busy_pct").contains("context"));
+        assert!(!legend_of(|name| name == "cpu_busy_pct").contains("context"));
         assert!(is_marked(&first_run, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&first_run, "commits_per_s"));
         assert!(!is_marked(&first_run, "ops_per_s"));

@@ -209,18 +209,22 @@ fn decided(test: &PairsEvidence) -> Option<FoundStep> {
     let campaign = test.campaign.as_ref()?;
     let decision = test.decision?;
     // The settings of the better side, as `NAME = VALUE`.
-    let kept = |side: usize| {
+    let settings_of = |side: usize| {
         let value = |setting: &String| {
             let (name, values) = setting.split_once('=')?;
             Some(format!("`{name}` = {}", values.split(',').nth(side)?))
         };
-        test.server_settings.iter().map(value).collect::<Option<Vec<_>>>().filter(|kept| !kept.is_empty())
+        test.server_settings
+            .iter()
+            .map(value)
+            .collect::<Option<Vec<_>>>()
+            .filter(|settings| !settings.is_empty())
     };
     let sentence = match decision {
-        PairsDecision::SecondIsBetter => match kept(1) {
-            Some(kept) => format!(
+        PairsDecision::SecondIsBetter => match settings_of(1) {
+            Some(settings) => format!(
                 "side b is better, and the test restored the server's settings; to keep {}, set it in the server's configuration. The report shows both sides",
-                kept.join(" and ")
+                settings.join(" and ")
             ),
             None => "side b is better: use its settings in the plan. The report shows both sides".to_owned(),
         },

@@ -35,11 +35,11 @@ pub(crate) fn side_settings(side: &AbSide) -> &str {
 pub(crate) fn side_summaries(points: &Points, test: &AbResult) -> CurveSummaries {
     let side = |name, side: &AbSide| {
         let of_side = |id: &str| side.runs.iter().any(|run| run == id);
-        let mut own = points.clone();
-        own.points.retain(|point| point.runs.iter().any(|run| of_side(&run.id)));
-        own.left_out.retain(|out| of_side(&out.id));
+        let mut side_points = points.clone();
+        side_points.points.retain(|point| point.runs.iter().any(|run| of_side(&run.id)));
+        side_points.left_out.retain(|out| of_side(&out.id));
         // The name of the side stands for its settings.
-        let mut summaries = CurveSummaries::of(&own);
+        let mut summaries = CurveSummaries::of(&side_points);
         if let [only] = summaries.curves.as_mut_slice() {
             only.name.clear();
         }
@@ -134,7 +134,7 @@ pub(crate) fn ab_grid(test: &AbResult) -> Option<Grid> {
             value.marked(marked)
         };
         let (in_a, in_b) = compared.map_or((false, false), |compared| compared.marked);
-        let told = match overall.measure == leading.measure {
+        let decision_cell = match overall.measure == leading.measure {
             true => {
                 let (words, tone) = decision(comparison, leading);
                 GridCell::text(words).toned(tone)
@@ -149,7 +149,7 @@ pub(crate) fn ab_grid(test: &AbResult) -> Option<Grid> {
             cell(compared.and_then(|compared| compared.b), in_b),
             percent(overall.difference_pct),
             interval(overall.interval_pct).into(),
-            told,
+            decision_cell,
         ]);
     }
     Some(grid)

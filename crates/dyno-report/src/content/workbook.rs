@@ -40,10 +40,7 @@ pub(crate) fn summary_grid(report: &Report<'_>) -> Grid {
     if let Some(record) = report.close.as_ref().filter(|_| report.seen.runs > 1) {
         add(
             "details",
-            &format!(
-                "sheets with a column \"run\" are of {}, the run at the maximum",
-                run_words(report, record)
-            ),
+            &format!("figures of one run are those of {}, the run at the maximum", run_words(report, record)),
         );
     }
     grid

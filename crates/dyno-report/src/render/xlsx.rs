@@ -294,7 +294,6 @@ mod tests {
         );
         assert!(texts("Audit").contains("Little"), "{}", texts("Audit"));
         assert!(texts("Plan and settings").contains("workload.update_pct"));
-        assert!(sheets.iter().any(|(name, _)| name == "Reads and writes"));
         let shown = &report.close.as_ref().unwrap().id;
         let mut grid = Grid::new(vec![crate::model::table::GridHead::text("counter")]);
         grid.row([GridCell::text("checkpoints")]);

@@ -12,9 +12,9 @@ use super::*;
 fn runs(a: &[f64], b: &[f64]) -> Vec<RunRecord> {
     let run = |side: &str, repeat: usize, ops_per_s: f64| {
         let mut record = postgres();
-        let second = 2 * repeat + usize::from((side == "b") == (repeat % 2 == 0));
-        record.id = format!("20260101-0000{second:02}-0000");
-        record.started_at = format!("2026-01-01T00:00:{second:02}Z");
+        let start_s = 2 * repeat + usize::from((side == "b") == (repeat % 2 == 0));
+        record.id = format!("20260101-0000{start_s:02}-0000");
+        record.started_at = format!("2026-01-01T00:00:{start_s:02}Z");
         record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
         record.part_of = Some(PartOf {
             id: "ab-1".into(),
@@ -33,13 +33,13 @@ fn runs(a: &[f64], b: &[f64]) -> Vec<RunRecord> {
 }
 
 fn concluded(records: &[RunRecord]) -> Conclusion {
-    let of = |side: &str| -> Vec<&RunRecord> {
+    let side_runs = |side: &str| -> Vec<&RunRecord> {
         let is_on_side = |part: &PartOf| part.side.as_deref() == Some(side);
         records.iter().filter(|record| record.part_of.as_ref().is_some_and(is_on_side)).collect()
     };
     let (a, b) = ("a (work_mem = 4MB)", "b (work_mem = 64MB)");
-    let [side_a, side_b] =
-        [(a, of("a")), (b, of("b"))].map(|(name, records)| ComparisonSide { name: name.to_owned(), records });
+    let [side_a, side_b] = [(a, side_runs("a")), (b, side_runs("b"))]
+        .map(|(name, records)| ComparisonSide { name: name.to_owned(), records });
     let ids = |side: &ComparisonSide<'_>| AbSide {
         name: side.name.clone(),
         runs: side.records.iter().map(|record| record.id.clone()).collect(),
