@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyno_engine::{DropItem, LoadReport, Secret};
 use dyno_plan::{Plan, TargetUrl};
-use dyno_record::{PartOf, PointSetting, RunId, RunRecord, Status, SweepId, SweepKind};
+use dyno_record::{PartOf, PointSetting, RecordKind, RunId, RunRecord, Status, SweepId, SweepKind};
 
 use crate::error::Error;
 
@@ -63,6 +63,8 @@ pub enum CampaignEvent {
     RunBegun {
         /// The name of the run.
         id: RunId,
+        /// A run or a watch.
+        kind: RecordKind,
         /// The run's targets, with product and version.
         targets: String,
         /// Whether the run belongs to a campaign of several runs.

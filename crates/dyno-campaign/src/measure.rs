@@ -6,7 +6,7 @@ use dyno_drive::{AckLedger, DriveJob, Leftover, RunListener, TargetContext};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, Clock, MonotonicClock};
 use dyno_plan::Plan;
-use dyno_record::{InvariantResult, PartOf, Repository, RunRecord, StartedRun, Status};
+use dyno_record::{InvariantResult, PartOf, RecordKind, Repository, RunRecord, StartedRun, Status};
 use dyno_workload::custom::CustomWorkload;
 
 use crate::campaign_context::CampaignContext;
@@ -175,7 +175,12 @@ impl PreparedCampaign<'_> {
             self.repository.begin(&new_run).map(|()| new_run)
         })?;
         let (id, targets) = (started_run.id.clone(), self.targets.words());
-        self.ctx.emit(CampaignEvent::RunBegun { id, targets, is_part: started_run.part_of.is_some() });
+        self.ctx.emit(CampaignEvent::RunBegun {
+            id,
+            kind: RecordKind::Run,
+            targets,
+            is_part: started_run.part_of.is_some(),
+        });
         Ok(started_run)
     }
 

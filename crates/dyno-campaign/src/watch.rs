@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dyno_drive::{NoopRunListener, RunListener as _};
 use dyno_engine::{Clock, MonotonicClock};
 use dyno_plan::{Length, Plan};
-use dyno_record::{RunRecord, StartedRun};
+use dyno_record::{RecordKind, RunRecord, StartedRun};
 use dyno_watch::{ObservationEvent, ObservationJob};
 
 use crate::campaign_context::CampaignContext;
@@ -63,7 +63,12 @@ pub fn watch(ctx: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, E
         begun: started_run,
     };
     let id = present.begun.id.clone();
-    ctx.emit(CampaignEvent::RunBegun { id: id.clone(), targets: targets.words(), is_part: false });
+    ctx.emit(CampaignEvent::RunBegun {
+        id: id.clone(),
+        kind: RecordKind::Watch,
+        targets: targets.words(),
+        is_part: false,
+    });
     let marked = |record: RunRecord| RunRecord {
         variant: ctx.marks.variant.clone(),
         tags: ctx.marks.tag.clone(),

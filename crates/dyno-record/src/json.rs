@@ -113,7 +113,7 @@ impl RunRecord {
         if version != u64::from(SCHEMA_VERSION) {
             return Err(RecordError::Version { found: version });
         }
-        if let Some(kind) = head.kind.filter(|kind| !RecordKind::is_known(kind)) {
+        if let Some(kind) = head.kind.filter(|kind| RecordKind::from_name(kind).is_none()) {
             return Err(RecordError::Kind { found: kind.into_owned() });
         }
         serde_json::from_str(text).map_err(malformed)

@@ -17,9 +17,7 @@ pub enum RecordKind {
     Watch,
 }
 
-impl RecordKind {
-    /// Whether this program can read records of the kind `name`.
-    pub(crate) fn is_known(name: &str) -> bool {
-        matches!(name, "run" | "import" | "component" | "watch")
-    }
+dyno_plan::names! {
+    /// The name in records: `watch`.
+    RecordKind { Run = "run", Import = "import", Component = "component", Watch = "watch" }
 }

@@ -151,6 +151,7 @@ fn summary(record: &RunRecord) -> RunSummary {
         id: record.id.clone(),
         started_at: record.started_at.clone(),
         status: record.status.into(),
+        kind: record.kind,
         engine: "postgres".into(),
         database: Some(record.databases()).filter(|name| !name.is_empty()),
         target: record.targets.first().map_or_else(|| record.plan.target.url.to_string(), |t| t.url.clone()),

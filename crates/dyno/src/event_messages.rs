@@ -40,8 +40,8 @@ pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
         }
         CampaignEvent::AcceptanceStep(number, title) => talk.say(&format!("step {number}: {title}")),
         CampaignEvent::Hook(event) => hook(event, talk),
-        CampaignEvent::RunBegun { id, targets, is_part } => {
-            let words = format!("run {id} on {targets}");
+        CampaignEvent::RunBegun { id, kind, targets, is_part } => {
+            let words = format!("{} {id} on {targets}", kind.name());
             if *is_part { talk.detail(&words) } else { talk.say(&words) }
         }
         CampaignEvent::Tidying => {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dyno_drive::{CoarseLatencies, CompletedInterval, LiveProgress, RunEvent, RunningTotals};
 use dyno_record::{
-    AuditCheck, CheckStatus, PartOf, PointSetting, RunRecord, SeriesChunk, SeriesPoint, Status, SweepKind,
-    WaitTime, Waits,
+    AuditCheck, CheckStatus, PartOf, PointSetting, RecordKind, RunRecord, SeriesChunk, SeriesPoint, Status,
+    SweepKind, WaitTime, Waits,
 };
 use serde_json::json;
 
@@ -133,7 +133,10 @@ fn recorded() -> Vec<(f64, CampaignEvent)> {
         (3.0, CampaignEvent::Load(LoadEvent::Advance(200, 4_000))),
         (4.0, CampaignEvent::Load(LoadEvent::Over)),
         (5.0, CampaignEvent::Next(next)),
-        (6.0, CampaignEvent::RunBegun { id, targets: "SQLite 3".into(), is_part: true }),
+        (
+            6.0,
+            CampaignEvent::RunBegun { id, kind: RecordKind::Run, targets: "SQLite 3".into(), is_part: true },
+        ),
         (7.0, of_run(RunEvent::Connecting { ready: 1, of: 4 })),
         (8.0, of_run(RunEvent::Connecting { ready: 4, of: 4 })),
         (9.0, of_run(RunEvent::Warmup { seconds: 5.0 })),

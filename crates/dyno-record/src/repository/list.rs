@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use super::marks::NOTE;
 use super::member::part_of;
+use super::packed::COMPONENT;
 use super::process::{ProcessMark, start_ticks_of};
 use super::{Repository, RepositoryError, RunLabelKind, RunState};
 use crate::id::RunId;
+use crate::kind::RecordKind;
 use crate::membership::PartOf;
 
 /// One run in a list. An unknown figure is absent.
@@ -20,6 +22,8 @@ pub struct RunSummary {
     pub started_at: String,
     /// The state of the run.
     pub status: RunState,
+    /// What its record describes; `run` until it has one.
+    pub kind: RecordKind,
     /// The engine: `postgres`; several targets' engines are separated by blanks.
     pub engine: String,
     /// Product and version of the databases: `PostgreSQL 16.2`; absent until the run has a record, or if unknown.
@@ -149,6 +153,14 @@ fn summary(row: &Row<'_>, observer: &ProcessMark) -> rusqlite::Result<RunSummary
         let matching = marks.iter().filter(move |(name, _)| name == kind);
         matching.map(|(_, name)| name.clone())
     };
+    let (engine, sessions): (String, u32) = (row.get("engine")?, row.get("sessions")?);
+    let kind = match status {
+        RunState::Imported => RecordKind::Import,
+        _ if engine == COMPONENT => RecordKind::Component,
+        // A run has sessions from its start, and a watch is never invalid.
+        RunState::Valid | RunState::Interrupted if sessions == 0 => RecordKind::Watch,
+        _ => RecordKind::Run,
+    };
     Ok(RunSummary {
         variant: of_kind(RunLabelKind::Variant.name()).next(),
         tags: of_kind(RunLabelKind::Tag.name()).collect(),
@@ -156,9 +168,10 @@ fn summary(row: &Row<'_>, observer: &ProcessMark) -> rusqlite::Result<RunSummary
         id: row.get("id")?,
         started_at: row.get("started_at")?,
         status,
-        engine: row.get("engine")?,
+        kind,
+        engine,
         target: row.get("target")?,
-        sessions: row.get("sessions")?,
+        sessions,
         update_pct: u32::try_from(row.get::<_, i64>("update_pct")?).ok(),
         ops_per_s: row.get("ops_per_s")?,
         p99_us: row.get("p99_us")?,

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::*;
+use crate::kind::RecordKind;
 use crate::record::RunRecord;
 use crate::{new_run_id, rfc3339, sample};
 
@@ -50,6 +51,7 @@ fn run_is_listed_from_start_and_loadable_after_end() {
         id: run.id.clone(),
         started_at: run.started_at,
         status: RunState::Valid,
+        kind: RecordKind::Run,
         engine: "postgres".into(),
         target: "postgres://dyno@db1/bench".into(),
         sessions: 8,
@@ -74,6 +76,22 @@ fn run_is_listed_from_start_and_loadable_after_end() {
         part_of: None,
     };
     assert_eq!(summary, expected);
+}
+
+#[test]
+fn list_tells_watches_from_runs_and_imports() {
+    let (_directory, repository) = repository();
+    let stored = |offset_s: i64, kind: RecordKind, status: Status, sessions: u32| {
+        let mut record = RunRecord { kind, status, ..record(offset_s) };
+        record.gate.sessions = sessions;
+        repository.finish(&record).unwrap();
+        repository.summary(&record.id).unwrap().kind
+    };
+    assert_eq!(stored(1, RecordKind::Watch, Status::Valid, 0), RecordKind::Watch);
+    assert_eq!(stored(2, RecordKind::Watch, Status::Interrupted, 0), RecordKind::Watch);
+    assert_eq!(stored(3, RecordKind::Run, Status::Interrupted, 0), RecordKind::Run);
+    assert_eq!(stored(4, RecordKind::Run, Status::Invalid, 8), RecordKind::Run);
+    assert_eq!(stored(5, RecordKind::Import, Status::Imported, 0), RecordKind::Import);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Table of the repository's runs, one line each.
 
 use dyno_analyze::number::ABSENT;
-use dyno_record::RunSummary;
+use dyno_record::{RecordKind, RunSummary};
 
 use crate::model::status::tone;
 use crate::model::table::{Grid, GridCell, GridHead};
@@ -142,7 +142,9 @@ fn list_grid(rows: &[RunSummary], left_out: usize, text_max: usize) -> Grid {
         match FACTS.iter().find(|(name, _)| *name == label) {
             _ if SPARE[..left_out].contains(&label) => false,
             Some((_, value)) => has(*value),
-            None if label == "kind" => rows.iter().any(|row| row.part_of.is_some()),
+            None if label == "kind" => {
+                rows.iter().any(|row| row.part_of.is_some() || row.kind != RecordKind::Run)
+            }
             // The id of a run is the time at which it started, except for imported figures.
             None if label == "started (UTC)" => !rows.iter().all(has_time_in_id),
             None => true,
@@ -151,9 +153,11 @@ fn list_grid(rows: &[RunSummary], left_out: usize, text_max: usize) -> Grid {
 }
 
 /// The kind of campaign to which a run belongs, with what distinguishes the run in it besides the figures that
-/// have columns; or that it is single.
+/// have columns. Without a campaign: the kind of the record, or that the run is single.
 fn kind(row: &RunSummary) -> String {
-    let Some(part) = &row.part_of else { return "single".to_owned() };
+    let Some(part) = &row.part_of else {
+        return if row.kind == RecordKind::Run { "single" } else { row.kind.name() }.to_owned();
+    };
     let settings = part.settings.iter().filter(|setting| !IN_COLUMNS.contains(&setting.key.as_str()));
     let settings = settings.map(|setting| {
         let own = setting.key.rsplit_once('.').map_or(setting.key.as_str(), |(_, own)| own);

@@ -1,6 +1,6 @@
 //! No record, however odd or hostile, exceeds its columns or controls the terminal.
 
-use dyno_record::{PartOf, PointSetting, SweepKind};
+use dyno_record::{PartOf, PointSetting, RecordKind, SweepKind};
 
 use super::*;
 
@@ -83,6 +83,16 @@ fn run_list_has_one_line_a_run_at_any_width() {
     let narrow = list_table(&rows, &Style { color: false, width: 80 });
     assert!(narrow.contains("left out at 80 columns: updates, elapsed; --json shows all"), "{narrow}");
     assert_eq!(list_table(&[], &Style::default()), "no runs yet: `dyno run` makes one\n");
+}
+
+#[test]
+fn run_list_calls_a_watch_a_watch() {
+    let mut watch = summary(&postgres());
+    (watch.kind, watch.sessions, watch.ops_per_s) = (RecordKind::Watch, 0, None);
+    let list = list_table(&[watch.clone()], &Style::default());
+    assert!(list.contains("watch"), "{list}");
+    let list = list_table(&[watch, summary(&postgres())], &Style::default());
+    assert!(list.contains("watch") && list.contains("single"), "{list}");
 }
 
 #[test]

@@ -120,7 +120,12 @@ fn sweep() -> ScreenState {
 fn begin(state: &mut ScreenState) {
     let targets = "PostgreSQL 16.2 (postgres://dyno@db1/bench)".to_owned();
     state.apply_event(
-        &CampaignEvent::RunBegun { id: "20260101-000000-abcd".into(), targets, is_part: false },
+        &CampaignEvent::RunBegun {
+            id: "20260101-000000-abcd".into(),
+            kind: dyno_record::RecordKind::Run,
+            targets,
+            is_part: false,
+        },
         4.0,
     );
     let phase = |event| CampaignEvent::Phase(event);
