@@ -6,7 +6,7 @@
   document.documentElement.classList.add("can");
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const KEPT = 3600;
-  const number = (value, digits = 3) => value == null ? "–" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 });
+  const number = (value, digits = 3) => value == null ? "–" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: value < 1 ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0 });
   const time = (us) => us == null ? "–" : us < 1e3 ? number(us) + " µs" : us < 1e6 ? number(us / 1e3) + " ms" : number(us / 1e6) + " s";
   const span = (s) => { s = Math.max(0, Math.round(s)); const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60]; return h ? `${h} h ${m} min` : m ? `${m} min ${s % 60} s` : `${s} s`; };
   const says = document.getElementById("says"), done = document.getElementById("done");
@@ -26,9 +26,10 @@
     dirty = true;
   };
 
-  // Those of charts in reports, by the classes of PostgreSQL and Oracle.
-  const COLOURS = { cpu: "s8", io: "s9", userio: "s9", commit: "s10", lock: "s11", applica: "s11", lwlock: "s12", concurr: "s12", client: "s13", network: "s13", ipc: "s14", timeout: "s14", systemi: "s15" };
-  const colour = (name, at) => css(COLOURS[name.toLowerCase().replace(/[^a-z]/g, "").slice(0, 7)] || "s" + (at % 8));
+  // The wait classes of reports, in the order of their colors.
+  const CLASSES = ["CPU", "User I/O", "Commit", "Row locks", "Concurrency", "Network and client", "Other", "Locks"];
+  const order = (name) => { const at = CLASSES.indexOf(name); return at < 0 ? CLASSES.length : at; };
+  const colour = (name) => css("s" + (8 + Math.min(order(name), CLASSES.length - 1)));
 
   const charts = [];
   const figure = (title, about) => {
@@ -59,13 +60,18 @@
     } },
   };
   const paint = (name) => () => css(name);
-  const axis = (values) => ({ stroke: paint("dim"), grid: { stroke: paint("grid"), width: 1 }, ticks: { stroke: paint("grid") }, values, size: 64 });
-  const chart = (title, about, series, values, picks) => {
+  const axis = (values, size, more) => ({ stroke: paint("dim"), grid: { stroke: paint("grid"), width: 1 }, ticks: { stroke: paint("grid") }, values, size, ...more });
+  // Whole powers of ten around the values.
+  const decades = (low, high) => low > 0 ? [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(Math.max(high, low * 1.01)))] : [1, 10];
+  const linear = { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] };
+  const powers = (u, at, low, high) => { const all = []; for (let power = Math.round(Math.log10(low)); 10 ** power <= high * 1.001; power++) all.push(10 ** power); return all; };
+  const logarithmic = { distr: 3, log: 10, range: (u, low, high) => decades(low, high) };
+  const chart = (title, about, series, values, picks, { y = linear, height = 190, hooks = {} } = {}) => {
     const place = figure(title, about);
     const options = {
-      width: Math.max(280, place.clientWidth), height: 190, cursor: { sync: { key: sync } }, plugins: [shade],
-      scales: { x: { time: false, range: () => [warm(), until()] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-      axes: [axis((u, all) => all.map((s) => s + " s")), axis((u, all) => all.map(values))],
+      width: Math.max(280, place.clientWidth), height, cursor: { sync: { key: sync } }, plugins: [shade, { hooks }],
+      scales: { x: { time: false, range: () => [warm(), until()] }, y },
+      axes: [axis((u, all) => all.map((s) => s + " s"), 34), axis((u, all) => all.map((v) => v == null ? "" : values(v)), 64, y.distr === 3 ? { splits: powers } : {})],
       series: [{ label: isWatch ? "s in the watch" : "s in the window", value: (u, s) => s == null ? "–" : number(s) }, ...series.map((one) => ({ width: 1.75, points: { show: false }, value: (u, v) => v == null ? "–" : values(v), spanGaps: false, ...one }))],
     };
     const made = new uPlot(options, [[], ...series.map(() => [])], place);
@@ -73,66 +79,61 @@
     place.querySelector(".u-wrap").setAttribute("aria-label", title);
     // Colours and figures of one moment; the table beneath has them with heads.
     place.querySelector(".u-legend")?.setAttribute("role", "presentation");
-    charts.push({ made, place, picks });
+    charts.push({ made, place, picks, height });
     return made;
   };
-  let warmup_s = 0;
+  let warmup_s = 0, interval_s = 1;
   const warm = () => -Math.min(warmup_s, 600);
   // A watch may last for days, of which what was seen so far is of interest.
   const until = () => Math.max(isWatch ? 60 : window_s ?? 10, data.at.at(-1) ?? 0);
-  chart("Throughput", "Operations that ended in each interval. The window is shaded; dashed: intervals below half of the median.", [{ label: "operations/s", stroke: paint("s0") }], (v) => number(v), () => [data.rate]);
-  chart("Response time", "Median, 99th percentile and longest of each interval.", [{ label: "p50", stroke: paint("s2") }, { label: "p99", stroke: paint("s1") }, { label: "max", stroke: paint("s7"), width: 1 }], time, () => [data.p50, data.p99, data.max]);
-  chart("Processors", "Of this machine, in percent.", [{ label: "busy", stroke: paint("s2") }, { label: "waiting for I/O", stroke: paint("s5") }], (v) => number(v) + " %", () => [data.cpu, data.iowait]);
-  chart("Storage and commits", "By the database's counters, each second.", [{ label: "physical reads", stroke: paint("s0") }, { label: "redo kB", stroke: paint("s5") }, { label: "commits", stroke: paint("s3") }], (v) => number(v), () => [data.reads, data.redo, data.commits]);
-
-  // Response times of each interval as a heat map.
-  const heatPlace = figure("Response times", "Each column is an interval, each row a band of response times, six for each power of ten; the more operations, the stronger the color. The range is at its left.");
-  const canvas = document.createElement("canvas");
-  canvas.className = "heat";
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", "heat map of response times");
-  heatPlace.insertBefore(canvas, heatPlace.lastChild);
-  const heat = () => {
-    const shown = data.heat.filter(Boolean), all = shown.flatMap((column) => column.map(([row]) => row));
-    const ratio = devicePixelRatio || 1, width = canvas.clientWidth * ratio, height = canvas.clientHeight * ratio;
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
-    const ctx = canvas.getContext("2d");
-    ctx.clearRect(0, 0, width, height);
-    heatPlace.hidden = !all.length;
-    if (!all.length) return;
-    const low = Math.min(...all), high = Math.max(...all) + 1, left = 64 * ratio;
-    const span = Math.max(window_s ?? 10, data.at.at(-1) ?? 0), step = Math.max(1, (width - left) / Math.max(1, span / Math.max(0.1, interval_s)));
-    ctx.fillStyle = css("s0");
+  chart("Throughput", "Shaded: the window. Dashed: intervals below half of the median.", [{ label: "operations/s", stroke: paint("s0") }], (v) => number(v), () => [data.rate]);
+  chart("Response time", "Median, 99th percentile and longest of each interval.", [{ label: "p50", stroke: paint("s2") }, { label: "p99", stroke: paint("s1") }, { label: "max", stroke: paint("s7"), width: 1 }], time, () => [data.p50, data.p99, data.max].map((all) => all.map((us) => us > 0 ? us : null)), { y: logarithmic });
+  // Response times of each interval as a heat map with the axes of the other charts: six bands for each power of ten.
+  const edge = (row) => 10 ** (row / 6);
+  const heat = (u) => {
+    u.ctx.save();
+    u.ctx.beginPath(); u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height); u.ctx.clip();
+    u.ctx.fillStyle = css("s0");
     data.at.forEach((at, i) => {
       const column = data.heat[i];
       if (!column) return;
       const most = Math.max(...column.map(([, count]) => count));
+      const left = u.valToPos(at - interval_s / 2, "x", true), right = u.valToPos(at + interval_s / 2, "x", true);
       for (const [row, count] of column) {
-        ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / most);
-        ctx.fillRect(left + (at / span) * (width - left), height - ((row + 1 - low) / (high - low)) * height, step + 0.5, height / (high - low));
+        const top = u.valToPos(edge(row + 1), "y", true), bottom = u.valToPos(edge(row), "y", true);
+        u.ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / most);
+        u.ctx.fillRect(left, top, Math.max(1, right - left + 0.5), bottom - top);
       }
     });
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = css("dim");
-    ctx.font = `${11 * ratio}px sans-serif`;
-    const label = (row) => time(10 ** (row / 6));
-    ctx.fillText(label(high), 0, 11 * ratio);
-    ctx.fillText(label((low + high) / 2), 0, height / 2);
-    ctx.fillText(label(low), 0, height - 3 * ratio);
+    u.ctx.restore();
   };
+  const busiest = (column) => column?.reduce((most, band) => band[1] > most[1] ? band : most);
+  const bands = { distr: 3, log: 10, range: () => {
+    const rows = data.heat.flatMap((column) => column ? column.map(([row]) => row) : []);
+    return rows.length ? decades(edge(rows.reduce((a, b) => Math.min(a, b))), edge(rows.reduce((a, b) => Math.max(a, b)) + 1)) : [1, 10];
+  } };
+  chart("Distribution of response times", "The stronger the color of a band, the more operations took so long.",
+    [{ label: "most operations in", stroke: paint("s0"), paths: () => null, value: (u, v, s, i) => { const band = busiest(data.heat[i]); return band ? time(edge(band[0])) + " to " + time(edge(band[0] + 1)) : "–"; } }],
+    time, () => [data.heat.map((column) => { const band = busiest(column); return band ? edge(band[0] + 0.5) : null; })], { y: bands, hooks: { draw: heat } });
+  chart("Processors", "Of this machine, in percent.", [{ label: "busy", stroke: paint("s2") }, { label: "waiting for I/O", stroke: paint("s5") }], (v) => number(v) + " %", () => [data.cpu, data.iowait]);
+  // Quantities of different units have charts of their own.
+  for (const [title, about, name, unit] of [
+    ["Physical reads", "Blocks per second that the database read from outside its cache.", "reads", "blocks/s"],
+    ["Redo", "MB per second that the database wrote to its log.", "redo", "MB/s"],
+    ["Commits", "Per second, by the database's counters.", "commits", "commits/s"],
+  ]) chart(title, about, [{ label: unit, stroke: paint("s0") }], (v) => number(v), () => [data[name]], { height: 130 });
 
   // Sessions by class of waits, each on top of those before it; classes are known only when they come.
   let stack = null, stackPlace = null, stacked = [];
   const waitChart = () => {
-    const names = [...data.waits.keys()];
+    const names = [...data.waits.keys()].sort((a, b) => order(a) - order(b));
     if (!names.length) return;
     if (stack && names.join() === stacked.join()) return;
     if (stack) { stack.destroy(); stackPlace.remove(); charts.splice(charts.findIndex((one) => one.made === stack), 1); }
     stacked = names;
     const bands = names.slice(1).map((_, i) => ({ series: [i + 2, i + 1] }));
-    stack = chart("Sessions by wait event", "From samples since the previous interval; CPU means running or waiting for a processor.",
-      names.map((name, i) => ({ label: name, stroke: () => colour(name, i), fill: () => colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)?.[at]) })),
+    stack = chart("Waits over time", "Sessions in each wait class, from samples since the previous interval; CPU means running or waiting for a processor.",
+      names.map((name) => ({ label: name, stroke: () => colour(name), fill: () => colour(name) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)?.[at]) })),
       (v) => number(v), () => {
         const sums = data.at.map(() => 0);
         // The next run has no waits of these classes yet.
@@ -143,7 +144,6 @@
     stackPlace = stack.root.parentNode;
   };
 
-  let interval_s = 1;
   const metric = (point, ...names) => { for (const name of names) if (point.metrics[name] !== undefined) return point.metrics[name]; return null; };
   const interval = (point) => {
     if (data.at.length && point.at_s + point.seconds / 2 <= data.at.at(-1)) return;
@@ -154,7 +154,7 @@
     data.cpu.push(metric(point, "cpu_busy_pct")); data.iowait.push(metric(point, "cpu_iowait_pct"));
     data.reads.push(metric(point, "physical_reads_per_s")); data.commits.push(metric(point, "commits_per_s"));
     const redo = metric(point, "redo_bytes_per_s");
-    data.redo.push(redo == null ? null : redo / 1e3);
+    data.redo.push(redo == null ? null : redo / 1e6);
     data.active.push(metric(point, "average_active_sessions"));
     data.heat.push(null);
     for (const values of data.waits.values()) values.push(null);
@@ -260,15 +260,13 @@
       // Nobody points at anything: the last interval is told.
       if (made.cursor.idx == null) made.setLegend({ idx: data.at.length - 1 });
     }
-    heat();
     table();
   };
   setInterval(draw, 500);
   document.addEventListener("visibilitychange", () => { dirty = true; draw(); });
   const redraw = () => { for (const { made } of charts) made.redraw(false); dirty = true; draw(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  new ResizeObserver(() => heat()).observe(canvas);
-  addEventListener("resize", () => { for (const { made, place } of charts) if (place.clientWidth) made.setSize({ width: place.clientWidth, height: 190 }); dirty = true; });
+  addEventListener("resize", () => { for (const { made, place, height } of charts) if (place.clientWidth) made.setSize({ width: place.clientWidth, height }); dirty = true; });
 
   const source = new EventSource(box.dataset.events);
   // What has happened before is not news.

@@ -31,8 +31,8 @@ pub struct ObservedInterval {
     pub point: Option<SeriesPoint>,
     /// The waits of its sessions: class and event with the mean number of sessions, most first; at most four.
     pub waits: Vec<(String, f64)>,
-    /// All waits by class, most first; absent if sessions are not sampled.
-    pub classes: Option<Vec<(String, f64)>>,
+    /// All waits: class, event and the mean number of sessions; absent if sessions are not sampled.
+    pub events: Option<Vec<(String, String, f64)>>,
     /// The server's cumulative counters as last read; absent while it is away or does not answer.
     pub counters: Option<CumulativeCounters>,
 }

@@ -267,22 +267,18 @@ impl ObservationState {
             total_s: present.length_s,
             point,
             waits,
-            classes: self.classes(),
+            events: self.events(),
             counters,
         }
     }
 
-    /// Sessions of the last interval by the class of what they waited for.
-    fn classes(&self) -> Option<Vec<(String, f64)>> {
-        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-        for (wait, seen) in &self.latest.events {
-            *sums.entry(&wait.class).or_default() += seen;
-        }
+    /// What sessions of the last interval waited for.
+    fn events(&self) -> Option<Vec<(String, String, f64)>> {
         let count = self.latest.count;
-        let mean = |(class, seen): (&str, u64)| (class.to_owned(), seen as f64 / count as f64);
-        let mut classes: Vec<(String, f64)> = sums.into_iter().map(mean).collect();
-        classes.sort_by(|a, b| b.1.total_cmp(&a.1));
-        (count > 0).then_some(classes)
+        let events = self.latest.events.iter();
+        let means =
+            events.map(|(wait, seen)| (wait.class.clone(), wait.event.clone(), *seen as f64 / count as f64));
+        (count > 0).then(|| means.collect())
     }
 
     /// The point of the last interval; `None` while the server is away.

@@ -31,6 +31,20 @@ impl WaitKind {
     pub fn of(class: &str, event: &str) -> Self {
         kind(class, event)
     }
+
+    /// The name of the kind in charts over time, for any engine.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Device => "User I/O",
+            Self::Commit => "Commit",
+            Self::RowLock => "Row locks",
+            Self::Latch => "Concurrency",
+            Self::Outside => "Network and client",
+            Self::Other => "Other",
+            Self::Lock => "Locks",
+        }
+    }
 }
 
 /// Where the sessions' time goes by the samples: average sessions of each kind.

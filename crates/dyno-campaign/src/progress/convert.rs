@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dyno_analyze::limited::WaitClass;
 use dyno_drive::CompletedInterval;
 use dyno_drive::{LiveProgress, RunEvent};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, SeriesChunk, SeriesPoint, SweepKind, Waits};
@@ -101,7 +102,11 @@ fn watch_events(event: &ObservationEvent) -> Vec<ProgressEvent> {
                     at_s: point.at_s,
                     seconds: point.seconds,
                     metrics: point.metrics.clone(),
-                    waits: moment.classes.clone(),
+                    waits: moment.events.as_ref().map(|events| {
+                        by_class(
+                            events.iter().map(|(class, event, mean)| (class.as_str(), event.as_str(), *mean)),
+                        )
+                    }),
                 }))
             }));
             events
@@ -207,14 +212,21 @@ impl CompleteInterval {
 /// Returns the number of samples, and the sessions in each wait class.
 fn waits_by_class(waits: &Waits) -> (u64, Vec<(String, f64)>) {
     let Waits::Sampled { samples, events, .. } = waits else { return (0, Vec::new()) };
+    let waits = events.iter().map(|wait| (wait.class.as_str(), wait.event.as_str(), wait.average_sessions));
+    (*samples, by_class(waits))
+}
+
+/// The sessions in each wait class of reports, largest first. A wait is its class and event in the engine's words,
+/// and its average sessions.
+fn by_class<'w>(waits: impl Iterator<Item = (&'w str, &'w str, f64)>) -> Vec<(String, f64)> {
     let mut classes: BTreeMap<&str, f64> = BTreeMap::new();
-    for event in events {
-        *classes.entry(&event.class).or_default() += event.average_sessions;
+    for (class, event, sessions) in waits {
+        *classes.entry(WaitClass::of(class, event).name()).or_default() += sessions;
     }
     let mut classes: Vec<(String, f64)> =
         classes.into_iter().map(|(class, sessions)| (class.to_owned(), sessions)).collect();
     classes.sort_by(|a, b| b.1.total_cmp(&a.1));
-    (*samples, classes)
+    classes
 }
 
 impl CampaignStep {

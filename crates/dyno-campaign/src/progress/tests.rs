@@ -302,7 +302,7 @@ fn every_event() -> Vec<(ProgressEvent, serde_json::Value)> {
             complete,
             json!({
                 "event": "complete", "at_s": 0.0, "heat": [[11, 90], [19, 10]], "samples": 10,
-                "waits": [["IO", 1.5]], "looks": 1, "found": []
+                "waits": [["User I/O", 1.5]], "looks": 1, "found": []
             }),
         ),
         (

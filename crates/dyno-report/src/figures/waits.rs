@@ -41,15 +41,19 @@ fn averages(point: &Measured) -> BTreeMap<usize, f64> {
 
 /// Wait classes in the order of their colors; the last color is for system activity.
 const CLASSES: [(WaitClass, &str); 8] = [
-    (WaitClass::Cpu, "CPU"),
-    (WaitClass::Device, "User I/O"),
-    (WaitClass::Commit, "Commit"),
-    (WaitClass::RowLock, "Row locks"),
-    (WaitClass::Latch, "Concurrency"),
-    (WaitClass::Outside, "Network and client"),
-    (WaitClass::Other, "Other"),
-    (WaitClass::Lock, "Locks"),
+    named(WaitClass::Cpu),
+    named(WaitClass::Device),
+    named(WaitClass::Commit),
+    named(WaitClass::RowLock),
+    named(WaitClass::Latch),
+    named(WaitClass::Outside),
+    named(WaitClass::Other),
+    named(WaitClass::Lock),
 ];
+
+const fn named(class: WaitClass) -> (WaitClass, &'static str) {
+    (class, class.name())
+}
 
 /// Position of a wait's class in that order.
 fn place(class: &str, event: &str) -> usize {

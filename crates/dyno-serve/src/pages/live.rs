@@ -176,7 +176,7 @@ fn watch_strip(job: &ServeJob, progress: &RunProgress) -> Markup {
         ("commits", "commits/s", metric("commits_per_s")),
         ("active", "active sessions", metric("average_active_sessions")),
         ("reads", "physical reads/s", metric("physical_reads_per_s")),
-        ("redo", "redo, kB/s", metric("redo_bytes_per_s").map(|bytes| bytes / 1e3)),
+        ("redo", "redo, MB/s", metric("redo_bytes_per_s").map(|bytes| bytes / 1e6)),
     ];
     let cpu = metric("cpu_busy_pct").map_or_else(|| optional(None), |cpu| format!("{} %", figure(cpu)));
     html! {
@@ -192,7 +192,7 @@ fn watch_strip(job: &ServeJob, progress: &RunProgress) -> Markup {
 
 /// Empty charts, which a script fills.
 fn intervals(kind: JobKind) -> Markup {
-    const COUNTED: [&str; 4] = ["CPU busy, %", "physical reads/s", "redo, kB/s", "commits/s"];
+    const COUNTED: [&str; 4] = ["CPU busy, %", "physical reads/s", "redo, MB/s", "commits/s"];
     let kind_heads: &[&str] = match kind {
         JobKind::Watch => &["s in the watch", "active sessions"],
         _ => &["s in the window", "operations/s", "p50", "p99", "max"],

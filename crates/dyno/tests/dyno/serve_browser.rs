@@ -216,14 +216,15 @@ fn next_run_replaces_last_one(web: &WebServer, browser: &mut Browser) {
         |at_s: u32| json!({ "event": "interval", "at_s": at_s, "seconds": 1, "ops": 500, "metrics": {} });
     let waits = |at_s: u32| {
         json!({ "event": "complete", "at_s": at_s, "heat": [[10, 5]], "looks": 1, "found": [],
-            "samples": 10 * (at_s + 1), "waits": [["CPU", 1.0], ["IO", 0.5]] })
+            "samples": 10 * (at_s + 1), "waits": [["CPU", 1.0], ["User I/O", 0.5]] })
     };
     let drawn =
         |intervals: usize| format!("document.querySelectorAll('#intervals tbody tr').length === {intervals}");
     send(browser, &begin(1));
     send(browser, &[interval(0), interval(1), waits(0), waits(1)]);
     browser.wait_until_true(&drawn(2));
-    let has_waits = "[...document.querySelectorAll('#charts h3')].some((head) => head.textContent === 'Sessions by wait event')";
+    let has_waits =
+        "[...document.querySelectorAll('#charts h3')].some((head) => head.textContent === 'Waits over time')";
     assert_eq!(browser.run(has_waits), true);
     send(browser, &begin(2));
     assert_eq!(browser.run("document.querySelector('[data-live=rate]').textContent"), "–");
