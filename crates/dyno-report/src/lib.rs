@@ -63,7 +63,7 @@ pub use content::study_document::study_document;
 pub use content::suite::{suite_list, suite_steps};
 pub use content::sweeps::{RunningTable, SweepRow, sweep_list};
 pub use content::trend::{trend_grid, trend_text};
-pub use content::watched::{WatchLive, watch_lines, watch_text};
+pub use content::watched::{WatchLive, watch_answer, watch_lines, watch_text};
 pub use content::{concurrent, custom_workload, study};
 pub use dyno_analyze::number;
 pub use figures::text_curves;

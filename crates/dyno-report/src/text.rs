@@ -21,8 +21,13 @@ pub fn clean(text: &str) -> String {
     spelled(text, CHARS_MAX)
 }
 
-/// A sentence with a capital letter; a mark at its start stays in front.
+/// A sentence with a capital letter; a mark at its start stays in front. A first word with a digit or `_` is a name
+/// (`p99`, `update_pct`) and stays.
 pub fn capital(text: &str) -> String {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    if word.contains(|c: char| c.is_ascii_digit() || c == '_') {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
@@ -173,6 +178,14 @@ mod tests {
     fn escape_sequences_are_printed_as_text() {
         assert_eq!(clean("a\x1b[2Jb\nc\u{202e}d\u{200b}"), "a\\u{1b}[2Jb\\nc\\u{202e}d\\u{200b}");
         assert_eq!(clean("Größe 数据"), "Größe 数据");
+    }
+
+    #[test]
+    fn capital_letter_leaves_names_as_they_are() {
+        assert_eq!(capital("highest throughput"), "Highest throughput");
+        assert_eq!(capital("p99 <= 30ms holds"), "p99 <= 30ms holds");
+        assert_eq!(capital("update_pct 20"), "update_pct 20");
+        assert_eq!(capital(""), "");
     }
 
     #[test]

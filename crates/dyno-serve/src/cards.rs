@@ -1,11 +1,13 @@
 //! Cards: what the home page shows about a run or a campaign.
 
-use dyno_analyze::number::{figure, sessions, time_us};
-use dyno_record::{Repository, RunState, RunSummary, SweepState, SweepSummary};
+use dyno_analyze::attribution::mark;
+use dyno_analyze::number::{figure, time_us};
+use dyno_record::{RecordKind, Repository, RunState, RunSummary, SweepKind, SweepState, SweepSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::facts::{SPARK_POINTS, thinned};
+use crate::card_chart::CardChart;
+use crate::card_words::what_ran;
 use crate::reply::HttpError;
 use crate::state::ServeState;
 use crate::store::RepositoryListing;
@@ -25,9 +27,10 @@ pub(crate) struct Card {
     /// How far the figures can be trusted: `good` (audited, no warnings), `warn`, `bad`, `foreign` (not
     /// audited), or empty.
     pub(crate) tone: &'static str,
-    /// What ran: workload and sessions, or the settings that a campaign varied; empty if unknown.
+    /// What ran: workload, settings that a campaign varied, and sessions; what was watched or imported; empty if
+    /// unknown.
     pub(crate) what: String,
-    /// The result in a few words.
+    /// The result in a few words; `†` follows a figure that may include other load.
     pub(crate) answer: String,
     /// What limits the result, or why the run does not count.
     pub(crate) more: String,
@@ -41,8 +44,8 @@ pub(crate) struct Card {
     pub(crate) tags: Vec<String>,
     /// Number of runs that the card represents.
     pub(crate) runs: usize,
-    /// Operations per second: over the window of a run, or one value for each run.
-    pub(crate) spark: Vec<f64>,
+    /// Its throughput as a small chart.
+    pub(crate) chart: CardChart,
 }
 
 /// The filters that select cards.
@@ -141,17 +144,13 @@ fn entries(listed: &RepositoryListing) -> Vec<CardSource<'_>> {
     entries
 }
 
-fn kind_of(run: &RunSummary) -> &'static str {
-    if run.status == RunState::Imported { "import" } else { "run" }
-}
-
 fn fits(entry: &CardSource<'_>, wanted: &CardFilterQuery, words: &[String]) -> bool {
     let (first, runs): (&RunSummary, &[&RunSummary]) = match entry {
         CardSource::Run(run) => (run, std::slice::from_ref(run)),
         CardSource::Several(_, runs) => (runs[0], runs),
     };
     let part = first.part_of.as_ref();
-    let kind = part.map_or(kind_of(first), |part| part.kind.name());
+    let kind = part.map_or(first.kind.name(), |part| part.kind.name());
     let status = match entry {
         CardSource::Several(Some(sweep), _) => sweep.status.name(),
         _ => first.status.name(),
@@ -195,7 +194,8 @@ fn card(state: &ServeState, repository: &Repository, entry: &CardSource<'_>) -> 
 fn figures(run: &RunSummary) -> String {
     let Some(rate) = run.ops_per_s else { return String::new() };
     let p99 = run.p99_us.map_or_else(String::new, |us| format!(", p99 {}", time_us(us)));
-    format!("{} operations/s{p99}", figure(rate))
+    let is_marked = run.marked.iter().any(|name| name == "ops_per_s");
+    format!("{} operations/s{p99}", mark(figure(rate), is_marked))
 }
 
 /// How far a run can be trusted, as a name of a style.
@@ -218,42 +218,28 @@ fn of_run(state: &ServeState, repository: &Repository, run: &RunSummary) -> Card
     let more = reason.into_iter().chain(limited).chain(run.notes.iter().map(|note| capital(note)));
     Card {
         id: run.id.clone(),
-        kind: if facts.kind.is_empty() { kind_of(run) } else { facts.kind }.to_owned(),
+        kind: run.kind.name().to_owned(),
         started_at: run.started_at.clone(),
         status: run.status.name().to_owned(),
         tone: tone(run.status, facts.is_warned, !run.marked.is_empty()),
-        what: joined([facts.workload.clone(), session_words(run.sessions, run.sessions)]),
-        answer: figures(run),
+        what: match run.kind {
+            RecordKind::Watch => {
+                let database = run.database.as_deref().unwrap_or(&run.engine);
+                // Without the build of a package.
+                database.split(" (").next().unwrap_or(database).to_owned()
+            }
+            RecordKind::Component => run.target.clone(),
+            RecordKind::Run | RecordKind::Import => what_ran(&facts.workload, &[run]),
+        },
+        answer: if run.kind == RecordKind::Watch { facts.answer.clone() } else { figures(run) },
         more: more.collect::<Vec<_>>().join(". "),
         database: run.database.clone().unwrap_or_else(|| run.engine.clone()),
         target: run.target.clone(),
         variant: run.variant.clone(),
         tags: run.tags.clone(),
         runs: 1,
-        spark: facts.spark.clone(),
+        chart: CardChart::of_window(run.kind, &facts.spark),
     }
-}
-
-/// `8 sessions`, or `1 to 32 sessions` where runs differ; empty if unknown.
-fn session_words(least: u32, greatest: u32) -> String {
-    match (least, greatest) {
-        (_, 0) => String::new(),
-        (least, greatest) if least == greatest => sessions(f64::from(greatest)),
-        (least, greatest) => format!("{least} to {}", sessions(f64::from(greatest))),
-    }
-}
-
-/// The settings other than sessions that distinguish the points of a campaign: `over update_pct`.
-fn varied(runs: &[&RunSummary]) -> String {
-    let settings = runs.iter().filter_map(|run| run.part_of.as_ref()).flat_map(|part| &part.settings);
-    let names: std::collections::BTreeSet<&str> =
-        settings.map(|setting| setting.key.rsplit('.').next().unwrap_or(&setting.key)).collect();
-    let names: Vec<&str> = names.into_iter().filter(|name| *name != "sessions").collect();
-    if names.is_empty() { String::new() } else { format!("over {}", names.join(", ")) }
-}
-
-fn joined(parts: impl IntoIterator<Item = String>) -> String {
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn of_several(
@@ -293,16 +279,10 @@ fn of_several(
     let mut tags: Vec<String> = runs.iter().flat_map(|run| run.tags.iter().cloned()).collect();
     tags.sort();
     tags.dedup();
-    let mut spark: Vec<f64> = runs.iter().rev().filter_map(|run| run.ops_per_s).collect();
-    if spark.len() > 4 * SPARK_POINTS {
-        spark = thinned(&spark);
-    }
     let facts = state.store.facts(repository, newest);
-    let least = runs.iter().map(|run| run.sessions).min().unwrap_or_default();
-    let greatest = runs.iter().map(|run| run.sessions).max().unwrap_or_default();
     Ok(Card {
         id,
-        what: joined([facts.workload.clone(), session_words(least, greatest), varied(runs)]),
+        what: what_ran(&facts.workload, runs),
         kind: part.map_or("sweep", |part| part.kind.name()).to_owned(),
         started_at: sweep.map_or(&newest.started_at, |sweep| &sweep.started_at).clone(),
         status: status.to_owned(),
@@ -314,6 +294,6 @@ fn of_several(
         variant: newest.variant.clone(),
         tags,
         runs: runs.len(),
-        spark,
+        chart: CardChart::of_campaign(part.map_or(SweepKind::Sweep, |part| part.kind), runs),
     })
 }

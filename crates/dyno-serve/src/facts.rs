@@ -10,45 +10,46 @@ pub(crate) const SPARK_POINTS: usize = 48;
 /// The facts of a record that its summary lacks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CardFacts {
-    /// The workload: the name of a custom one, or the share of updates; empty where nothing is executed.
+    /// The name of a custom workload, or the source of imported figures; empty for the block workload and
+    /// where nothing is executed.
     pub(crate) workload: String,
-    /// Throughput over the window, operations per second.
+    /// The result of a watch in one sentence; empty for others.
+    pub(crate) answer: String,
+    /// Operations per second over the window, or commits per second of a watch.
     pub(crate) spark: Vec<f64>,
     /// The bottleneck, in a word or two; empty if unknown.
     pub(crate) limit: String,
     /// Whether the audit has warnings.
     pub(crate) is_warned: bool,
-    /// The kind of the record, as on the card.
-    pub(crate) kind: &'static str,
 }
 
 impl CardFacts {
     pub(crate) fn of(record: &RunRecord) -> Self {
-        let rates: Vec<f64> = record.series.points.iter().map(dyno_record::SeriesPoint::rate_per_s).collect();
-        let has_doubt = |check: &dyno_record::AuditCheck| check.status == dyno_record::CheckStatus::Warn;
-        let kind = match record.kind {
-            RecordKind::Watch => "watch",
-            RecordKind::Component => "component",
-            _ => "",
+        let points = record.series.points.iter();
+        let rates: Vec<f64> = match record.kind {
+            // A watch has no operations of its own.
+            RecordKind::Watch => {
+                points.filter_map(|point| point.metrics.get("commits_per_s").copied()).collect()
+            }
+            _ => points.map(dyno_record::SeriesPoint::rate_per_s).collect(),
         };
-        let is_run = kind.is_empty();
+        let has_doubt = |check: &dyno_record::AuditCheck| check.status == dyno_record::CheckStatus::Warn;
+        let is_run = matches!(record.kind, RecordKind::Run | RecordKind::Import);
         Self {
-            workload: if is_run { workload(record) } else { String::new() },
+            workload: workload(record),
+            answer: dyno_report::watch_answer(record).unwrap_or_default(),
             spark: thinned(&rates),
             limit: if is_run { limited(record).short() } else { String::new() },
             is_warned: record.audit.iter().any(has_doubt),
-            kind,
         }
     }
 }
 
-/// The workload of a run in a few words.
 fn workload(record: &RunRecord) -> String {
-    match (&record.workload, record.plan.workload.update_pct) {
-        _ if record.imported.is_some() => String::new(),
-        (Some(custom), _) => custom.name.clone(),
-        (None, 0) => "block reads".to_owned(),
-        (None, update_pct) => format!("{update_pct} % updates"),
+    match (&record.imported, &record.workload) {
+        (Some(source), _) => format!("{} ({})", source.file, source.format),
+        (None, Some(custom)) => custom.name.clone(),
+        (None, None) => String::new(),
     }
 }
 

@@ -22,6 +22,10 @@ mod action_log;
 mod allowed;
 mod api;
 mod assets;
+mod card_chart;
+#[cfg(test)]
+mod card_tests;
+mod card_words;
 mod cards;
 mod commands;
 mod connection;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, ConclusionFigures};
 use crate::answer::{CurveSummaries, CurveSummary};
+use crate::attribution::mark;
 use crate::knee::{self, knee};
 use crate::number::{self, time_us};
 use crate::petal;
@@ -97,7 +98,10 @@ fn line(sweep: &SweepResult) -> String {
     let at: String = other_settings.map(|(axis, value)| format!(", {} {value}", short_key(axis))).collect();
     let p99 = most.service_p99_us.map_or_else(String::new, |us| format!("; p99 {}", time_us(us)));
     let with = number::sessions(f64::from(most.sessions));
-    format!("highest throughput: {} with {with}{at}{p99}", phrase(MEASURE, most.ops_per_s))
+    let is_marked =
+        sweep.answers.iter().any(|answer| answer.marked && answer.capacity.value == most.ops_per_s);
+    let rate = mark(phrase(MEASURE, most.ops_per_s), is_marked);
+    format!("highest throughput: {rate} with {with}{at}{p99}")
 }
 
 fn most(points: &Points) -> Option<BestPoint> {

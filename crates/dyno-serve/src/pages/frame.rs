@@ -7,6 +7,8 @@ use dyno_report::text::clean;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::card_chart::CardChart;
+
 /// Links of the navigation: path and name.
 const VIEWS: [(&str, &str); 6] = [
     ("/", "Runs"),
@@ -105,25 +107,50 @@ pub(crate) fn run_words(run: &RunSummary) -> String {
     parts.into_iter().flatten().chain(tags).collect::<Vec<_>>().join(", ")
 }
 
-/// Draws values as a line without axes; `label` says what they are.
-pub(crate) fn sparkline(values: &[f64], label: &str) -> Markup {
+/// Number of colors of curves.
+const COLORS: usize = 8;
+
+/// Maximum number of curves that are named.
+const NAMED_MAX: usize = 4;
+
+/// Draws the curves of a card without axes, from zero, with their names below.
+pub(crate) fn sparkline(chart: &CardChart) -> Markup {
     const WIDTH: f64 = 160.0;
     const HEIGHT: f64 = 34.0;
-    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let step = WIDTH / (values.len().max(2) - 1) as f64;
-    let points: Vec<String> = values
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| value.is_finite())
-        .map(|(at, value)| {
-            let height = if most > 0.0 { value.max(0.0) / most } else { 0.0 };
-            format!("{:.1},{:.1}", at as f64 * step, HEIGHT - 2.0 - height * (HEIGHT - 4.0))
-        })
-        .collect();
+    let rates = chart.curves.iter().flat_map(|curve| &curve.points).map(|(_, rate)| *rate);
+    let most = rates.filter(|rate| rate.is_finite()).fold(0.0, f64::max);
+    let place = |(at, rate): &(f64, f64)| {
+        let height = if most > 0.0 { rate.max(0.0) / most } else { 0.0 };
+        (3.0 + at * (WIDTH - 6.0), HEIGHT - 3.0 - height * (HEIGHT - 6.0))
+    };
+    let line = |points: &[(f64, f64)]| {
+        let places = points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1}"));
+        places.collect::<Vec<_>>().join(" ")
+    };
+    let label = format!("{} {}", chart.measure, chart.over);
     html! {
-        svg class="spark" viewBox="0 0 160 34" preserveAspectRatio="none" role="img" aria-label=(label) {
-            @if points.len() > 1 { polyline class="l0" points=(points.join(" ")) {} }
-            @else if let Some(one) = points.first().and_then(|point| point.split_once(',')) { circle class="f0" cx=(one.0) cy=(one.1) r="3" {} }
+        @if !chart.curves.is_empty() {
+            svg class="spark" viewBox="0 0 160 34" preserveAspectRatio="none" role="img" aria-label=(label) {
+                @for (number, curve) in chart.curves.iter().enumerate() {
+                    @if chart.dots || curve.points.len() == 1 {
+                        // A line of no length has round ends: a dot, whatever the width of the card is.
+                        @for (x, y) in curve.points.iter().map(place) {
+                            path class={"dot l" (number % COLORS)} d=(format!("M{x:.1} {y:.1}h0")) {}
+                        }
+                    } @else { polyline class={"l" (number % COLORS)} points=(line(&curve.points)) {} }
+                }
+            }
+            p class="dim over" {
+                (label)
+                @for (number, curve) in chart.curves.iter().enumerate().take(NAMED_MAX).filter(|(_, curve)| !curve.name.is_empty()) {
+                    " "
+                    span {
+                        svg class="key" viewBox="0 0 10 10" aria-hidden="true" { rect class={"f" (number % COLORS)} width="10" height="10" {} }
+                        " " (clean(&curve.name))
+                    }
+                }
+                @if chart.curves.len() > NAMED_MAX { " and " (chart.curves.len() - NAMED_MAX) " more" }
+            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use axum::extract::Query;
 use axum::response::Html;
+use dyno_analyze::attribution::{MARK, MARK_MEANS};
 use dyno_report::number::count;
-use dyno_report::text::clean;
+use dyno_report::text::{capital, clean};
 use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
@@ -12,13 +13,16 @@ use crate::reply::HttpError;
 use crate::state::SharedServeState;
 
 /// Kinds that the filter offers: value and label.
-pub(crate) const KINDS: [(&str, &str); 7] = [
+pub(crate) const KINDS: [(&str, &str); 10] = [
     ("run", "single runs"),
     ("sweep", "sweeps"),
     ("search", "searches"),
     ("soak", "soaks"),
-    ("ab", "comparisons"),
+    ("ab", "A/B tests"),
     ("suite", "suites"),
+    ("study", "studies"),
+    ("watch", "watches"),
+    ("component", "calibrations"),
     ("import", "imports"),
 ];
 
@@ -96,6 +100,7 @@ fn results(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {
                 }
                 ul class="cards" { @for card in &card_page.cards { li { (self::card(card)) } } }
             }
+            @if card_page.cards.iter().any(|card| card.answer.contains(MARK)) { p class="dim" { (MARK_MEANS) } }
             (pager(wanted, card_page))
         }
     }
@@ -109,15 +114,15 @@ fn card(card: &Card) -> Markup {
             label class="tick" { input type="checkbox" name="run" value=(card.id) aria-label={"tick " (card.id)}; }
             p class="what" {
                 span class={"badge " (card.tone)} { (card.status) }
-                " " (clean(&card.kind))
-                @if card.runs > 1 { ", " (count(card.runs as u64)) " runs" }
+                @if card.runs > 1 { " " (count(card.runs as u64)) " runs" }
                 " · " time datetime=(card.started_at) { (moment(&card.started_at)) }
             }
-            @if !card.what.is_empty() { p class="ran" { (clean(&card.what)) } }
-            @if !card.spark.is_empty() { (frame::sparkline(&card.spark, "operations per second")) }
             @if !card.answer.is_empty() { p class="says" { (clean(&card.answer)) } }
+            (frame::sparkline(&card.chart))
             @if !card.more.is_empty() { p class="dim more" { (clean(&card.more)) } }
+            @if !card.database.is_empty() { p class="dim where" { (clean(&card.database)) } }
             p class="dim where" { (clean(&card.target)) }
+            p class="dim where" { (clean(&card.id)) }
             @if card.variant.is_some() || !card.tags.is_empty() {
                 p class="marks" {
                     @if let Some(variant) = &card.variant {
@@ -140,9 +145,15 @@ pub(crate) fn address(card: &Card) -> String {
     format!("/{section}/{}", escaped(&card.id))
 }
 
+/// The kind and what ran: `Sweep: block reads, 1 to 8 sessions`.
 fn title(card: &Card) -> String {
-    let database = if card.database.is_empty() { card.id.clone() } else { card.database.clone() };
-    clean(&database)
+    let kind = match card.kind.as_str() {
+        "ab" => "A/B test".to_owned(),
+        "component" => "Calibration".to_owned(),
+        kind => capital(kind),
+    };
+    let what = if card.what.is_empty() { &card.id } else { &card.what };
+    clean(&format!("{kind}: {what}"))
 }
 
 fn pager(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {

@@ -93,7 +93,7 @@ fn browser_workflow_survives_loss_of_web_server() {
     browser.wait_until_true("['done', 'doubtful'].includes(document.getElementById('state')?.textContent)");
     browser.navigate(&format!("http://{address}/"));
     browser.wait_until_true(
-        "document.querySelector('.card .ran')?.textContent === 'block reads, 1 to 2 sessions'",
+        "document.querySelector('.card h2')?.textContent === 'Sweep: block reads, 1 to 2 sessions'",
     );
     browser.navigate(&format!("http://{address}/history"));
     browser.wait_until_true("document.querySelectorAll('select[name=like] option').length > 0");

@@ -13,4 +13,4 @@ pub(crate) mod locks;
 pub(crate) mod summary;
 
 pub use live::{WatchLive, watch_lines};
-pub use summary::watch_text;
+pub use summary::{answer as watch_answer, watch_text};

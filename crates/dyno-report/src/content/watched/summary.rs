@@ -162,8 +162,8 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// The answer in one sentence: maximum and mean activity.
-pub(crate) fn answer(record: &RunRecord) -> Option<String> {
+/// The answer in one sentence: maximum and mean activity; absent for a record that is no watch.
+pub fn answer(record: &RunRecord) -> Option<String> {
     let watched = record.watched.as_ref()?;
     let seconds = record.window.as_ref()?.seconds;
     let describe = |metric: &str, label: &str| {
