@@ -7,23 +7,25 @@ use axum::Extension;
 use axum::extract::Path;
 use axum::response::{Html, Redirect};
 use dyno_campaign::RunProgress;
-use dyno_campaign::progress::CampaignRun;
+use dyno_campaign::progress::{CampaignRun, RunResult};
 use dyno_record::CheckStatus;
 use dyno_report::number::{count, figure, optional, time_us};
 use dyno_report::text::{capital, clean};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::frame::{self, escaped, moment};
 use super::job_status::status_text;
 use super::jobs::badge;
-use crate::jobs::{JobKind, JobStart, JobState, ServeJob, Steering};
+use super::report::with_report;
+use crate::jobs::{JobKind, JobStart, JobState, MACHINE, ServeJob, Steering};
 use crate::reply::HttpError;
 use crate::roles::Caller;
 use crate::state::SharedServeState;
 
-/// Maximum number of output lines shown; for a check and a proof, the output is the only result.
+/// Maximum number of output lines shown while a job runs, and afterwards; for a check and a proof, the output is the
+/// only result.
 const TALK: usize = 12;
-const TALK_OF_CHECK: usize = 100;
+const OUTPUT_LINES_MAX: usize = 200;
 
 /// Answers `GET /jobs/ID` with the page of a job.
 pub(crate) async fn page(
@@ -34,7 +36,9 @@ pub(crate) async fn page(
     let job = shared.jobs.get(&id).ok_or_else(|| HttpError::not_found(format!("there is no job {id}")))?;
     let progress = shared.jobs.feed(&job).progress();
     let over = job.state.is_over();
+    let result = if over { result(&shared, &progress).await } else { None };
     let head = html! {
+        @if result.is_some() { script src="/assets/report.js" defer {} }
         @if !over {
             link rel="stylesheet" href="/assets/uplot.css";
             script src="/assets/uplot.js" defer {}
@@ -43,7 +47,8 @@ pub(crate) async fn page(
         }
     };
     let body = html! {
-        (state(&shared, &caller, &job, &progress))
+        (state(&shared, &caller, &job, &progress, result.is_some()))
+        @if let Some(result) = &result { (PreEscaped(result)) div id="tip" role="status" hidden {} }
         (strip(&job, &progress))
         @if !over {
             section id="charts" class="live" data-kind=(job.kind.name()) data-events={"/api/v1/jobs/" (job.id) "/events"} {
@@ -55,23 +60,57 @@ pub(crate) async fn page(
         (audit(&progress))
         (about(&shared, &job))
     };
-    let title = format!("{} on {}", capital(job.kind.name()), job.target);
+    let title = format!("{} on {}", title_words(job.kind), place(&job));
     Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
 }
 
-fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &RunProgress) -> Markup {
+fn title_words(kind: JobKind) -> String {
+    if kind == JobKind::Ab { "A/B test".to_owned() } else { capital(kind.name()) }
+}
+
+/// Where the job runs: the name in the list of targets, or the URL of a target that has only a made-up name (`target`,
+/// `target-2`) because it came from the command line.
+fn place(job: &ServeJob) -> &str {
+    let number = job.target.strip_prefix("target").map(|rest| rest.trim_start_matches('-'));
+    let is_made_up = number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_made_up && job.place != MACHINE { &job.place } else { &job.target }
+}
+
+/// The selection of what the job stored: its campaign, or its last run; absent if it stored nothing.
+fn stored(progress: &RunProgress) -> Option<&str> {
+    progress.stored.last().map(|run| progress.sweep.as_deref().unwrap_or(&run.id))
+}
+
+/// The answer of the finished job as the report's page begins with it: main figures, chart and next steps. Absent
+/// without a stored run, or if the run was deleted.
+async fn result(shared: &SharedServeState, progress: &RunProgress) -> Option<String> {
+    let selection = stored(progress)?.to_owned();
+    let made = shared.read(move |_, repository| {
+        with_report(repository, &selection, |report| Ok(dyno_report::html::answer_section(report)))
+    });
+    made.await.ok()
+}
+
+fn state(
+    shared: &SharedServeState,
+    caller: &Caller,
+    job: &ServeJob,
+    progress: &RunProgress,
+    has_result: bool,
+) -> Markup {
     let before = shared.jobs.before(job);
     let may_control = !shared.setup.read_only && caller.controls(job.started_by.as_deref());
     html! {
-        section id="answer" class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
+        section id=(if has_result { "job" } else { "answer" }) class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
             p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (shared.jobs.refusal(job).map_or_else(|| status_text(job, progress, before), str::to_owned)) } }
             @if let Some(starter) = &job.started_by { p class="dim" { "Started by " (clean(starter)) } }
             @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
             p class="actions" {
-                @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
-                    a class="go" href={"/runs/" (escaped(&run.id))} { "The run" } " "
+                @if let Some(sweep) = &progress.sweep {
+                    a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.state.is_over() { "Full report of " } @else { "Runs so far of " } (clean(sweep)) }
+                } @else if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
+                    a class="go" href={"/runs/" (escaped(&run.id))} { "Full report of " (clean(&run.id)) }
                 }
-                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == JobKind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
             }
             @if !job.state.is_over() && may_control {
                 form method="post" action={"/jobs/" (job.id) "/stop"} {
@@ -266,13 +305,29 @@ fn row(step: &CampaignRun) -> Markup {
     }
 }
 
+/// `40 checks passed, 1 warning`.
+fn audit_words(run: &RunResult) -> String {
+    let count = |status| run.doubts.iter().filter(|check| check.status == status).count();
+    let (failed, warned) = (count(CheckStatus::Fail), count(CheckStatus::Warn));
+    let checks = if run.passed == 1 { "check" } else { "checks" };
+    let warnings = if warned == 1 { "warning" } else { "warnings" };
+    let mut words = format!("{} {checks} passed", run.passed);
+    if failed > 0 {
+        words.push_str(&format!(", {failed} failed"));
+    }
+    if warned > 0 {
+        words.push_str(&format!(", {warned} {warnings}"));
+    }
+    words
+}
+
 /// The doubtful audit checks of stored runs.
 fn audit(progress: &RunProgress) -> Markup {
     html! {
         @if let Some(told) = progress.stored.last() {
             section id="audit" {
-                h2 { "Audit of the last run" }
-                p { (told.passed) " checks passed" @if told.doubts.is_empty() { "." } @else { ", " (told.doubts.len()) " did not:" } }
+                h2 { @if progress.stored.len() > 1 { "Audit of the last run" } @else { "Audit" } }
+                p { (audit_words(told)) "." }
                 ul {
                     @for check in &told.doubts {
                         li class={(if check.status == CheckStatus::Fail { "bad" } else { "warn" })} {
@@ -288,7 +343,8 @@ fn audit(progress: &RunProgress) -> Markup {
 fn about(shared: &SharedServeState, job: &ServeJob) -> Markup {
     // The output of a check and of a proof is their only result.
     let is_all = matches!(job.kind, JobKind::Check | JobKind::Prove);
-    let talk = shared.jobs.output_tail(job, if is_all { TALK_OF_CHECK } else { TALK });
+    let is_long = is_all || job.state.is_over();
+    let talk = shared.jobs.output_tail(job, if is_long { OUTPUT_LINES_MAX } else { TALK });
     html! {
         section id="about" {
             h2 { "Job" }
@@ -402,4 +458,44 @@ pub(crate) fn resumed(shared: &SharedServeState, caller: &Caller, id: &str) -> R
         runs_commands: job.runs_commands,
     };
     Ok(shared.jobs.start(start, &caller.name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn job(target: &str, place: &str) -> ServeJob {
+        let job = json!({
+            "id": "job-1", "kind": "run", "target": target, "place": place, "command": "dyno run",
+            "started_at": "2026-01-01T00:00:00Z", "ended_at": null, "state": "done", "steps": [[]], "step": 0,
+            "process": null, "stop": false, "exit": 0,
+        });
+        serde_json::from_value(job).unwrap()
+    }
+
+    #[test]
+    fn job_title_has_the_url_of_a_target_without_a_chosen_name() {
+        assert_eq!(place(&job("target", "sqlite:x.db")), "sqlite:x.db");
+        assert_eq!(place(&job("target-2", "sqlite:y.db")), "sqlite:y.db");
+        assert_eq!(place(&job("target", MACHINE)), "target");
+        assert_eq!(place(&job("shop", "sqlite:x.db")), "shop");
+        assert_eq!(place(&job("target-shop", "sqlite:x.db")), "target-shop");
+    }
+
+    #[test]
+    fn warning_of_a_valid_run_is_called_a_warning() {
+        let run = |doubts: &[&str]| -> RunResult {
+            let doubt = |status: &&str| json!({ "check": "cpu", "status": status, "expected": "", "observed": "", "detail": "" });
+            let doubts: Vec<_> = doubts.iter().map(doubt).collect();
+            serde_json::from_value(
+                json!({ "id": "r", "status": "valid", "reasons": [], "doubts": doubts, "passed": 40 }),
+            )
+            .unwrap()
+        };
+        assert_eq!(audit_words(&run(&[])), "40 checks passed");
+        assert_eq!(audit_words(&run(&["warn"])), "40 checks passed, 1 warning");
+        assert_eq!(audit_words(&run(&["warn", "fail", "warn"])), "40 checks passed, 1 failed, 2 warnings");
+    }
 }

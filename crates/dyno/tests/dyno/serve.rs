@@ -301,6 +301,8 @@ fn every_kind_of_job_can_be_started() {
             "load" => {}
             _ => {
                 let name = job_status["progress"]["sweep"].text();
+                assert!(page.body.contains(&format!("Full report of {name}")), "{kind}: {page:#?}");
+                assert!(page.body.contains("<section id=\"answer\""), "{kind}: {page:#?}");
                 let concluded = web.get(&format!("/api/v1/sweeps/{name}")).json();
                 assert_eq!(concluded["conclusion"]["figures"]["kind"], kind, "{concluded:#}");
                 let page = web.get(&format!("/sweeps/{name}"));

@@ -36,6 +36,13 @@ fn watch_is_started_shown_and_stopped_on_the_web() {
     let page = web.get(&format!("/runs/{id}"));
     assert!(page.status == 200, "{page:#?}");
     assert!(page.body.contains(&format!("Watch {id}")), "{page:#?}");
+    let page = web.get(&format!("/jobs/{watch}")).body;
+    assert!(page.contains("Watched for"), "the job's page has the result: {page}");
+    let card = web.get("/?kind=watch").body;
+    assert!(card.contains(">Watch: PostgreSQL"), "{card}");
+    assert!(card.contains("Watched for"), "{card}");
+    let list = desk.dyno(&["list", "--json"]);
+    assert!(list.out.contains("\"kind\": \"watch\""), "{list:#?}");
 }
 
 #[test]

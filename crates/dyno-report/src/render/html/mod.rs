@@ -94,6 +94,11 @@ pub(super) fn export(
     Ok(html_for(report, request, out)?)
 }
 
+/// The head of a report's page, for another page: the answer, its main figures, the main chart and the next steps.
+pub fn answer_section(report: &Report<'_>) -> String {
+    page::answer_section(report, &report.answer()).into_string()
+}
+
 /// What a server adds around a page. Style and script are then the server's files [`style`] and [`SCRIPT`],
 /// and the policy is the server's, too.
 #[derive(Debug, Clone, Default)]

@@ -12,7 +12,7 @@ use crate::content::by_target::targets_grid;
 use crate::content::conclusion;
 use crate::content::driver_hosts::driver_hosts_grid;
 use crate::content::ramps;
-use crate::content::report::Report;
+use crate::content::report::{Report, ReportAnswer};
 use crate::content::reported::ReportedOverview;
 use crate::content::run_facts::LISTED_MAX;
 use crate::content::run_rows;
@@ -88,7 +88,7 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
     let body = html! {
         (page_frame::header("Dyno report", &title, &about))
         main {
-            section id="answer" class=(tone(report, answer.has_result)) { (head::answer(report, &answer)) }
+            (answer_section(report, &answer))
             (sheets::sheets(&summary::summary(report, request)))
             nav aria-label="sections" {
                 @for (name, title, ..) in &sections { a href={"#" (name)} { (title) } " " }
@@ -103,6 +103,10 @@ pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &Rep
         (hole)
     };
     page_frame::page(frame, &title, &body)
+}
+
+pub(super) fn answer_section(report: &Report<'_>, answer: &ReportAnswer) -> Markup {
+    html! { section id="answer" class=(tone(report, answer.has_result)) { (head::answer(report, answer)) } }
 }
 
 /// Load profile and top timed events of imported database reports.
