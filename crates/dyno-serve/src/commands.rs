@@ -46,7 +46,7 @@ impl ServeCommandList {
     /// Shows all commands, with the checkbox that confirms them in the form with this id.
     pub(crate) fn shown(&self, form: &str) -> Markup {
         html! {
-            h3 { "The job runs these commands as the server's user, in this order" }
+            h3 { "The job makes these changes, and runs commands as the server's user" }
             pre id="commands" tabindex="0" {
                 @for step in &self.steps {
                     @if step.text.is_empty() { strong { (clean(&step.when)) } }
@@ -54,7 +54,7 @@ impl ServeCommandList {
                     "\n"
                 }
             }
-            p { label { input type="checkbox" name="confirmed" value=(self.mark) form=(form); " These commands may run" } }
+            p { label { input type="checkbox" name="confirmed" value=(self.mark) form=(form); " The job may do this" } }
         }
     }
 }

@@ -67,6 +67,11 @@ pub(crate) struct JobRequest {
     pub(crate) b: String,
     /// A/B test only: the most runs of each side.
     pub(crate) pairs: u32,
+    /// A/B test only: settings of the database server, `NAME=A,B`; an empty value is the present one. Needs
+    /// `--allow-commands` and consent.
+    pub(crate) settings: Vec<String>,
+    /// A/B test with settings only: the command that restarts the server; empty if none is needed.
+    pub(crate) settings_restart: String,
     /// Suite only: whether it is the quick suite.
     pub(crate) quick: bool,
     /// Suite only: groups of tests; empty for all.
@@ -112,6 +117,8 @@ impl Default for JobRequest {
             a,
             b,
             pairs: 10,
+            settings: Vec::new(),
+            settings_restart: String::new(),
             quick: true,
             groups: Vec::new(),
             tests: Vec::new(),
@@ -277,7 +284,7 @@ fn expected(
             let sweep = sweep.map_err(campaign)?;
             (sweep.seconds(), u32::try_from(sweep.left().len()).ok())
         }
-        JobCommand::Ab { a, b, pairs } => {
+        JobCommand::Ab { a, b, pairs, .. } => {
             let file = || Ok(Some(PlanFile { name: "plan.toml".into(), text: toml.to_owned() }));
             for (name, side) in [("a", a), ("b", b)] {
                 AbSidePlan::read(name, side, PlanSource::of(setup.engines), file).map_err(campaign)?;

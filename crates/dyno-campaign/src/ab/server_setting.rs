@@ -39,6 +39,14 @@ impl ServerSettingSides {
         Ok(Self { name: name.to_owned(), values: [(*a).to_owned(), (*b).to_owned()] })
     }
 
+    /// The setting on side 0 (A) or 1 (B): `work_mem = 4MB`, or `work_mem as it is` for the value before the test.
+    pub fn words(&self, side: usize) -> String {
+        match self.values[side].as_str() {
+            "" => format!("{} as it is", self.name),
+            value => format!("{} = {value}", self.name),
+        }
+    }
+
     /// The setting as the option takes it: `work_mem=4MB,64MB`.
     pub(super) fn option(&self) -> String {
         format!("{}={},{}", self.name, self.values[0], self.values[1])
@@ -53,6 +61,7 @@ mod tests {
     fn setting_options_need_a_name_and_two_values() {
         let setting = ServerSettingSides::read("work_mem = 4MB, 64MB").unwrap();
         assert_eq!(setting.option(), "work_mem=4MB,64MB");
+        assert_eq!(setting.words(1), "work_mem = 64MB");
         assert_eq!(ServerSettingSides::read("work_mem=,64MB").unwrap().values, ["", "64MB"]);
         for (text, part) in [
             ("work_mem", "values are missing"),

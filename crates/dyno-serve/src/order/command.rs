@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 use std::time::Duration;
 
+use dyno_campaign::ab::ServerSettingSides;
 use dyno_plan::TimeSpan;
 use dyno_plan::study::{READY_STUDIES, ReadyStudy};
 
@@ -21,7 +22,7 @@ pub(super) enum JobCommand {
     Sweep,
     Soak { time: WrittenTime },
     Search { limits: Vec<String>, over: String, max: Option<String> },
-    Ab { a: String, b: String, pairs: u32 },
+    Ab { a: String, b: String, pairs: u32, settings: Option<AbServerSettings> },
     Suite { quick: bool, groups: Vec<String>, tests: Vec<String> },
     Load,
     Check,
@@ -29,6 +30,16 @@ pub(super) enum JobCommand {
     Calibrate { quick: bool, parts: Vec<String> },
     Prove(JobProof),
     Study(StudyRequest),
+}
+
+/// Settings of the database server that an A/B test changes and restores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AbServerSettings {
+    settings: Vec<ServerSettingSides>,
+    /// The settings as the command line takes them.
+    texts: Vec<String>,
+    /// The command that restarts the server; absent if none is needed.
+    restart: Option<String>,
 }
 
 /// The proof of a job.
@@ -43,7 +54,7 @@ pub(super) enum JobProof {
     },
 }
 
-/// A ready study.
+/// A ready study with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StudyRequest {
     pub(super) ready: &'static ReadyStudy,
@@ -112,8 +123,16 @@ impl JobCommand {
                 let max = max.iter().map(|max| format!("--max={max}"));
                 limits.chain([format!("--over={over}")]).chain(max).collect()
             }
-            Self::Ab { a, b, pairs } => {
-                vec![format!("--a={a}"), format!("--b={b}"), format!("--pairs={pairs}")]
+            Self::Ab { a, b, pairs, settings } => {
+                let sides = [format!("--a={a}"), format!("--b={b}"), format!("--pairs={pairs}")];
+                let texts = settings.iter().flat_map(|changed| &changed.texts);
+                let restart = settings.iter().filter_map(|changed| changed.restart.as_ref());
+                let restart = restart.map(|command| format!("--restart-command={command}"));
+                sides
+                    .into_iter()
+                    .chain(texts.map(|text| format!("--setting={text}")))
+                    .chain(restart)
+                    .collect()
             }
             Self::Suite { quick, groups, tests } => {
                 let length = if *quick { "--quick" } else { "--full" }.to_owned();
@@ -158,11 +177,30 @@ impl JobCommand {
         }
     }
 
-    /// The commands that it runs on this machine, independently of its plan: when, and what.
+    /// The commands that it runs on this machine and the changes that it makes to the database server,
+    /// independently of its plan: when, and what.
     pub(super) fn commands(&self) -> Vec<(String, String)> {
-        let Self::Prove(JobProof::Durability { kill, restart }) = self else { return Vec::new() };
-        let restart = restart.iter().map(|command| ("restart".to_owned(), command.clone()));
-        std::iter::once(("after 10 s".to_owned(), kill.clone())).chain(restart).collect()
+        match self {
+            Self::Prove(JobProof::Durability { kill, restart }) => {
+                let restart = restart.iter().map(|command| ("restart".to_owned(), command.clone()));
+                std::iter::once(("after 10 s".to_owned(), kill.clone())).chain(restart).collect()
+            }
+            Self::Ab { settings: Some(changed), .. } => changed.commands(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl AbServerSettings {
+    /// What an A/B test does to the database server, for all its users: when, and what.
+    fn commands(&self) -> Vec<(String, String)> {
+        let title = "Settings of the database server, for all its users".to_owned();
+        let sides = [("side a", 0), ("side b", 1)].into_iter().flat_map(|(when, side)| {
+            self.settings.iter().map(move |setting| (when.to_owned(), setting.words(side)))
+        });
+        let undo = ("afterwards".to_owned(), "the values from before the test".to_owned());
+        let restart = self.restart.iter().map(|command| ("each run".to_owned(), command.clone()));
+        std::iter::once((title, String::new())).chain(sides).chain(restart).chain([undo]).collect()
     }
 }
 
@@ -207,7 +245,42 @@ fn ab(request: &JobRequest, allow_commands: bool) -> Result<JobCommand, Vec<Fiel
     if !(1..=1_000).contains(pairs) {
         problems.push(field_error("pairs", "out of range", "1 to 1,000"));
     }
-    without(problems, JobCommand::Ab { a: a.clone(), b: b.clone(), pairs: *pairs })
+    let settings = match server_settings(request, allow_commands) {
+        Ok(settings) => settings,
+        Err(wrong) => {
+            problems.extend(wrong);
+            None
+        }
+    };
+    without(problems, JobCommand::Ab { a: a.clone(), b: b.clone(), pairs: *pairs, settings })
+}
+
+/// The settings of the database server in an A/B test; absent without any.
+fn server_settings(
+    request: &JobRequest,
+    allow_commands: bool,
+) -> Result<Option<AbServerSettings>, Vec<FieldError>> {
+    let JobRequest { settings: texts, settings_restart: restart, .. } = request;
+    if texts.is_empty() && restart.is_empty() {
+        return Ok(None);
+    }
+    if !allow_commands {
+        return Err(vec![field_error("settings", NO_COMMANDS, "")]);
+    }
+    let mut problems = Vec::new();
+    let read = texts.iter().filter_map(|text| {
+        let setting = ServerSettingSides::read(text);
+        setting.map_err(|error| problems.push(field_error("settings", error.to_string(), error.hint()))).ok()
+    });
+    let settings: Vec<ServerSettingSides> = read.collect();
+    if texts.is_empty() {
+        problems.push(field_error("settings_restart", "only a test with settings restarts the server", ""));
+    }
+    if !is_line(restart) {
+        problems.push(field_error("settings_restart", "a command must be one line", ""));
+    }
+    let restart = Some(restart).filter(|command| !command.is_empty()).cloned();
+    without(problems, Some(AbServerSettings { settings, texts: texts.clone(), restart }))
 }
 
 /// Sides of an A/B test must consist of settings, because a name of a file would be opened.

@@ -32,6 +32,8 @@ impl JobRequest {
                     order.pairs =
                         value.parse().map_err(|_| field_error("pairs", "not an integer", "1 to 1,000"))?;
                 }
+                "settings" => order.settings = listed(&value, '\n'),
+                "settings_restart" => order.settings_restart = value,
                 "quick" => order.quick = true,
                 "watch_for" => order.watch_for = value,
                 "parts" => order.parts.push(value),

@@ -68,6 +68,11 @@ fn every_kind_of_job_has_its_command() {
             Some(4),
         ),
         (
+            json!({ "kind": "ab", "settings": ["work_mem=4MB,8MB"], "settings_restart": "r", "pairs": 2 }),
+            &["load", "ab --a= --b= --pairs=2 --setting=work_mem=4MB,8MB --restart-command=r --tag=t"],
+            Some(4),
+        ),
+        (
             json!({ "kind": "suite", "quick": false, "groups": ["cpu"], "tests": ["load-bulk"] }),
             &["suite --full --group=cpu --test=load-bulk --tag=t"],
             None,
@@ -138,6 +143,8 @@ fn invalid_values_are_refused_with_their_fields() {
         (json!({ "kind": "prove", "proof": "durability" }), &["kill_command"]),
         (json!({ "kind": "prove", "kill_command": "kill 1" }), &["kill_command"]),
         (json!({ "kind": "study", "study": "file-systems" }), &["study"]),
+        (json!({ "kind": "ab", "settings": ["work_mem=4MB,8MB"] }), &["settings"]),
+        (json!({ "kind": "ab", "settings_restart": "reboot" }), &["settings"]),
         (json!({ "workload": "none", "variant": "a,b", "tags": ["x\ny"] }), &["workload", "variant", "tags"]),
         (json!({ "ready": "none" }), &["ready"]),
         (json!({ "set": { "hooks.pre": "rm", "observe.hosts": "h" } }), &["hooks.pre", "observe.hosts"]),
@@ -151,6 +158,9 @@ fn invalid_values_are_refused_with_their_fields() {
         (json!({ "kind": "prove", "proof": "durability" }), "a command that kills the server is required"),
         (json!({ "kind": "prove", "proof": "durability", "kill_command": "a\nb" }), "must be one line"),
         (json!({ "kind": "study", "study": "none" }), "unknown ready study"),
+        (json!({ "kind": "ab", "settings": ["work_mem=4MB"] }), "two values are needed"),
+        (json!({ "kind": "ab", "settings_restart": "r" }), "only a test with settings"),
+        (json!({ "kind": "ab", "settings": ["a=1,2"], "settings_restart": "a\nb" }), "must be one line"),
         (json!({ "kind": "study", "study": "file-systems", "params": { "a": "\n" } }), "control characters"),
     ] {
         let problems = request(&values).prepare(&setup(true)).unwrap_err();
@@ -205,4 +215,26 @@ fn password_place_reaches_the_job_but_not_its_page() {
     let job = request(&json!({})).prepare(&setup).unwrap();
     assert!(!json!(job).to_string().contains("SECRET_PLACE"));
     assert!(job.start.0.plan.unwrap().contains("SECRET_PLACE"));
+}
+
+#[test]
+fn server_settings_of_ab_test_need_consent_to_the_same_values() {
+    let values = |value: &str| json!({ "kind": "ab", "settings": [format!("work_mem=4MB,{value}")] });
+    let job = prepared(&values("8MB"));
+    let commands = job.commands.clone().unwrap();
+    let steps: Vec<(&str, &str)> =
+        commands.steps.iter().map(|step| (step.when.as_str(), step.text.as_str())).collect();
+    assert_eq!(
+        steps[1..],
+        [
+            ("side a", "work_mem = 4MB"),
+            ("side b", "work_mem = 8MB"),
+            ("afterwards", "the values from before the test")
+        ]
+    );
+    assert!(job.start.0.runs_commands, "a server without --allow-commands does not start it from the queue");
+    let confirmed = |value: &str| JobRequest { confirmed: commands.mark.clone(), ..request(&values(value)) };
+    assert!(job.confirmed(&confirmed("8MB")).is_ok());
+    assert!(job.confirmed(&request(&values("8MB"))).is_err());
+    assert!(prepared(&values("9MB")).confirmed(&confirmed("9MB")).is_err());
 }

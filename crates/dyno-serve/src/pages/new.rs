@@ -237,9 +237,15 @@ fn fields(setup: &Setup, order: &JobRequest, wrong: &[FieldError]) -> Markup {
                 }
                 div class="fields of of-soak" { (text("time", "Soak: how long", &order.time, "8h")) }
                 div class="fields of of-ab" {
-                    (text("a", "Comparison: side A", &order.a, "settings that override the plan, KEY=VALUE[,KEY=VALUE…]; empty: the plan unchanged"))
-                    (text("b", "Comparison: side B", &order.b, "workload.update_pct=50"))
-                    (text("pairs", "Comparison: most runs of each side", &order.pairs.to_string(), "1 to 1,000"))
+                    (text("a", "A/B test: side A", &order.a, "settings that override the plan, KEY=VALUE[,KEY=VALUE…]; empty: the plan unchanged"))
+                    (text("b", "A/B test: side B", &order.b, "workload.commit=nowait"))
+                    (text("pairs", "A/B test: most runs of each side", &order.pairs.to_string(), "1 to 1,000"))
+                    @if setup.allow_commands {
+                        (area("settings", "A/B test: settings of the database server", &order.settings.join("\n"), "one per line: work_mem = 4MB, 64MB; changed for all users of the server, and restored"))
+                        (text("settings_restart", "A/B test: the command that restarts the server", &order.settings_restart, "empty if the settings need no restart"))
+                    } @else {
+                        p class="dim" { "Comparing settings of the database server changes it: start the server with " code { "--allow-commands" } "." }
+                    }
                 }
                 div class="fields of of-suite" {
                     (text("groups", "Suite: groups", &order.groups.join(", "), "separated by commas; empty: all"))
