@@ -7,6 +7,7 @@ mod scale_out;
 mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tiles;
 
 pub(crate) use charts::{all as all_charts, small, test_chart};
 pub use list::suite_list;
@@ -14,3 +15,4 @@ pub(crate) use overview::{group_grid, groups, overview, text};
 pub(crate) use scale_out::scale_out;
 pub use steps::suite_steps;
 pub(crate) use steps::{costs, events, steps};
+pub(crate) use tiles::suite_tiles;

@@ -1,5 +1,5 @@
 //! The four figures at the head of a page: throughput, p99, limit and confidence where the capacity is highest; for
-//! an A/B test both sides, their difference and the decision.
+//! an A/B test both sides, their difference and the decision; for a suite what its tests found.
 
 use dyno_analyze::answer::CurveSummary;
 use dyno_analyze::number::{percent, sessions, time_us};
@@ -8,13 +8,17 @@ use dyno_analyze::points::{MeasuredPoint, Points};
 use crate::content::ab_test::ab_tiles;
 use crate::content::answer::{capacity_cell, tone_class};
 use crate::content::report::Report;
+use crate::content::suite::suite_tiles;
 use crate::model::document::Tile;
 use crate::model::table::GridCell;
 
-/// The tiles; empty if the answers of curves do not apply.
+/// The tiles: of an A/B test, a suite or the best curve; empty if none of them applies.
 pub(crate) fn tiles(report: &Report<'_>) -> Vec<Tile> {
     if let Some(test) = report.ab_test() {
         return ab_tiles(test);
+    }
+    if let Some(suite) = report.suite() {
+        return suite_tiles(suite);
     }
     let answers = &report.answers.curves;
     let best = answers.iter().filter(|_| report.has_answers());

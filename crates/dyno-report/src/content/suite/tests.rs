@@ -164,3 +164,22 @@ fn workbook_has_unrounded_figures_and_one_row_per_step() {
         assert!(grid.rows.iter().all(|(_, cells)| is_whole(cells)));
     }
 }
+
+#[test]
+fn suite_tiles_say_what_a_reader_needs_first() {
+    let mut suite = suite();
+    let named = |label: &str, suite: &SuiteResult| {
+        let tile = suite_tiles(suite).into_iter().find(|tile| tile.label == label);
+        tile.map(|tile| (tile.value.text, tile.note)).unwrap_or_default()
+    };
+    let all = suite.tests.len();
+    let unfit = suite.tests.iter().position(|test| test.unfit.is_none() && test.most.is_some()).unwrap();
+    let (before, _) = named("tests with a result", &suite);
+    suite.tests[unfit].unfit = Some("a cache answered".into());
+    let (after, note) = named("tests with a result", &suite);
+    assert_ne!(before, after);
+    assert!(after.ends_with(&format!(" of {all}")), "{after}");
+    assert!(note.contains(&suite.tests[unfit].page.id), "{note}");
+    assert_eq!(named("limit", &suite).0, "storage latency");
+    assert!(named("repeats agree", &suite).1.contains("still rose"), "{:?}", named("repeats agree", &suite));
+}
