@@ -19,8 +19,9 @@ struct ActivityFigure {
 enum ActivityUnit {
     Count,
     Bytes,
-    /// A counter of milliseconds.
-    Milliseconds,
+    /// A counter of milliseconds that the server raises when what it times ends, by all of its time. The time in
+    /// the window is not known, so such a figure has no rate.
+    EndedMilliseconds,
 }
 
 const fn count(name: &'static str, counters: &'static [&'static str]) -> ActivityFigure {
@@ -31,8 +32,8 @@ const fn bytes(name: &'static str, counters: &'static [&'static str]) -> Activit
     ActivityFigure { name, unit: ActivityUnit::Bytes, counters }
 }
 
-const fn ms(name: &'static str, counters: &'static [&'static str]) -> ActivityFigure {
-    ActivityFigure { name, unit: ActivityUnit::Milliseconds, counters }
+const fn ended_ms(name: &'static str, counters: &'static [&'static str]) -> ActivityFigure {
+    ActivityFigure { name, unit: ActivityUnit::EndedMilliseconds, counters }
 }
 
 /// The groups in the order of the table. Counters are named as the servers name them.
@@ -52,12 +53,12 @@ const GROUPS: [(&str, &[ActivityFigure]); 6] = [
                 "blocks written by checkpoints",
                 &["pg_stat_checkpointer.buffers_written", "pg_stat_bgwriter.buffers_checkpoint"],
             ),
-            ms(
-                "checkpoints writing",
+            ended_ms(
+                "checkpoints writing, when ended",
                 &["pg_stat_checkpointer.write_time", "pg_stat_bgwriter.checkpoint_write_time"],
             ),
-            ms(
-                "checkpoints syncing",
+            ended_ms(
+                "checkpoints syncing, when ended",
                 &["pg_stat_checkpointer.sync_time", "pg_stat_bgwriter.checkpoint_sync_time"],
             ),
             count("blocks written by the background writer", &["pg_stat_bgwriter.buffers_clean"]),
@@ -126,7 +127,7 @@ const GROUPS: [(&str, &[ActivityFigure]); 6] = [
         &[
             count("deadlocks", &["pg_stat_database.deadlocks", "status.Innodb_deadlocks"]),
             count("waits for row locks", &["status.Innodb_row_lock_waits"]),
-            ms("waiting for row locks", &["status.Innodb_row_lock_time"]),
+            ended_ms("waits for row locks, when ended", &["status.Innodb_row_lock_time"]),
             count("waits for table locks", &["status.Table_locks_waited"]),
             count("queries cancelled by recovery", &["pg_stat_database.conflicts"]),
             count("connections", &["pg_stat_database.sessions", "status.Connections"]),
@@ -161,7 +162,8 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
         }
         grid.row([GridCell::text(title)]);
         for (figure, total) in moved_figures {
-            let per_s = (seconds > 0.0).then(|| total / seconds);
+            let per_s =
+                (seconds > 0.0 && figure.unit != ActivityUnit::EndedMilliseconds).then(|| total / seconds);
             let whole = match figure.unit {
                 ActivityUnit::Count => GridCell::count(total.round() as u64),
                 _ => figure.cell(Some(total)),
@@ -183,17 +185,28 @@ impl ActivityFigure {
         match self.unit {
             ActivityUnit::Count => GridCell::figure(value),
             ActivityUnit::Bytes => GridCell::bytes(value),
-            ActivityUnit::Milliseconds => GridCell::time_us(value.map(|ms| ms * 1e3)),
+            ActivityUnit::EndedMilliseconds => GridCell::time_us(value.map(|ms| ms * 1e3)),
         }
     }
 }
 
-/// Notes for the reader: whose work the figures hold.
-pub(crate) const NOTE: &str = "The server's own counters between the two snapshots, with the work of others and of Dyno's observer; counters that did not move are left out";
+/// Notes for the reader: whose work the figures hold, and which times may be longer than the window.
+pub(crate) fn note(record: &RunRecord) -> String {
+    let note = "The server's own counters between the two snapshots, with the work of others and of Dyno's observer; \
+                counters that did not move are left out";
+    let has_ended_time = GROUPS
+        .iter()
+        .flat_map(|(_, figures)| *figures)
+        .any(|figure| figure.unit == ActivityUnit::EndedMilliseconds && moved(record, figure).is_some());
+    let ended =
+        "when ended: the server adds the whole time at the end, so it can exceed the window and has no rate";
+    if has_ended_time { format!("{note}; {ended}") } else { note.to_owned() }
+}
 
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
+    use dyno_analyze::number::ABSENT;
 
     use super::*;
 
@@ -208,7 +221,7 @@ mod tests {
     fn server_activity_has_totals_and_rates_of_moved_counters() {
         let grid = grid(&record(&[
             ("pg_stat_bgwriter.checkpoints_req", 4.0),
-            ("pg_stat_bgwriter.checkpoint_write_time", 2_500.0),
+            ("pg_stat_bgwriter.checkpoint_write_time", 42_900.0),
             ("pg_stat_wal.wal_bytes", 10_485_760.0),
             ("pg_stat_database.temp_files", 0.0),
             ("some.other", 5.0),
@@ -222,11 +235,18 @@ mod tests {
         let expected: [&[&str]; 5] = [
             &["checkpoints and page writes"],
             &["checkpoints on request", "4", "0.400"],
-            &["checkpoints writing", "2.50 s", "250 ms"],
+            &["checkpoints writing, when ended", "42.9 s", ABSENT],
             &["redo"],
             &["bytes", "10 MiB", "1 MiB"],
         ];
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn times_booked_at_the_end_are_explained() {
+        let rows = [("status.Innodb_row_lock_time", 42_900.0), ("status.Innodb_row_lock_waits", 5.0)];
+        assert!(note(&record(&rows)).contains("can exceed the window"));
+        assert!(!note(&record(&rows[1..])).contains("can exceed the window"));
     }
 
     #[test]

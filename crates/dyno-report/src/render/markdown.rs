@@ -93,7 +93,8 @@ pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write
             let _ = writeln!(top, "{}", table(&grid));
         }
         if let Some(grid) = server_activity::grid(record) {
-            let _ = write!(top, "## Server activity\n\n{}\n{}.\n\n", table(&grid), server_activity::NOTE);
+            let _ =
+                write!(top, "## Server activity\n\n{}\n{}.\n\n", table(&grid), server_activity::note(record));
         }
         for (title, grid) in locks::tables(record) {
             let _ = write!(top, "## {title}\n\n{}\n", table(&grid));

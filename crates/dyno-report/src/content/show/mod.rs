@@ -135,7 +135,8 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         (
             server_activity::TITLE,
             server_activity::grid(record).map_or_else(String::new, |grid| {
-                let note = wrap(&format!("{}.", server_activity::NOTE), inner.columns(), 4).join("\n");
+                let note =
+                    wrap(&format!("{}.", server_activity::note(record)), inner.columns(), 4).join("\n");
                 format!("{}{note}\n", grid.render(inner))
             }),
         ),

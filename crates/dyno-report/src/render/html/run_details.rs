@@ -85,7 +85,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
         }
         @if let Some(grid) = server_activity::grid(record) {
             h3 { "Server activity" }
-            p class="dim" { (server_activity::NOTE) "." }
+            p class="dim" { (server_activity::note(record)) "." }
             (table(&grid, server_activity::TITLE))
         }
         @if !record.outages.is_empty() {
