@@ -27,6 +27,10 @@ pub struct CountingRules {
     /// Why counters may differ slightly from the operations of the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart_because: Option<String>,
+    /// What uses processor time of the server's processes, but is not in its DB time: `background processes`. Absent if
+    /// that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside_db_time: Option<String>,
     /// Portable counters that cover the whole server, with the work of all its databases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub for_server: Vec<Counter>,
@@ -212,6 +216,7 @@ impl Default for CountingRules {
             unseen_after_end_s: UNSEEN_S,
             held_back_s: None,
             apart_because: None,
+            outside_db_time: None,
             for_server: Vec::new(),
             for_test_tables: Vec::new(),
             transactions: Transactions::Unknown,

@@ -53,7 +53,7 @@ use facts::AuditFacts;
 pub use fleet::bound_by as driver_bound_by;
 pub use labels::check_label;
 pub(crate) use others_share::AuditForeignActivity;
-pub use time::{SEEN_LITTLE, samples_miss_most};
+pub use time::{SEEN_LITTLE, cpu_beyond_db_time, samples_miss_most};
 
 /// The stable names of all checks, in the order of the audit.
 pub fn check_names() -> impl Iterator<Item = &'static str> {

@@ -1,7 +1,7 @@
 //! Compares times with each other: sessions, throughput and response time (Little's law), the
 //! database's own clock, samples.
 
-use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
+use dyno_record::{CheckStatus, Counter, OpStats, RunRecord, Waits, Window};
 
 use super::facts::{AuditFacts, unknown_share};
 use super::finding::{AuditCheckResult, conclude, skip};
@@ -168,6 +168,23 @@ pub(super) fn service_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     conclude(status, format!("{} s", fixed(window.busy_s, 2)), format!("{} s", fixed(sum_s, 2)), detail)
 }
 
+/// What the server's processes used of the processors, where that is more than its DB time, with the reason; `None`
+/// where one of them is unknown, or where DB time is larger.
+pub fn cpu_beyond_db_time(record: &RunRecord) -> Option<String> {
+    let counting = &record.targets.first().filter(|_| record.targets.len() == 1)?.identity.counting;
+    let db_s = record.counters.get(Counter::DbTime).ok().filter(|us| *us > 0)? as f64 / 1e6;
+    let used_s = *record.driver().counters.get("server.cpu_s").filter(|_| !counting.in_process)?;
+    let excluded =
+        counting.outside_db_time.as_deref().unwrap_or("what its sessions do not spend in statements");
+    (used_s > db_s).then(|| {
+        format!(
+            "the server's processes used {} s of processor time, more than the {} s of DB time, which excludes {excluded}",
+            fixed(used_s, 2),
+            fixed(db_s, 2)
+        )
+    })
+}
+
 /// Compares the database's own time with wall clock × sessions.
 pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.window_interval()?;
@@ -183,16 +200,17 @@ pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let share = if window.busy_s > 0.0 { db_s / window.busy_s * 100.0 } else { 0.0 };
     let words =
         format!("{} s in the database, {} s of wall clock × sessions", fixed(db_s, 2), fixed(wall_s, 2));
+    let beyond = cpu_beyond_db_time(facts.record).map_or_else(String::new, |beyond| format!("; {beyond}"));
     let (expected, observed) = (format!("≤ {} s", fixed(wall_s, 2)), format!("{} s", fixed(db_s, 2)));
     let least = most - window.seconds * OBSERVING_SESSIONS;
     if db_s > least && db_s <= most && sessions <= OBSERVING_SESSIONS {
         return skip(format!("{words}: observer and sampler may have used as much as the run's sessions"));
     }
     if db_s > most {
-        let detail = format!("{words}: it includes other sessions or parallel workers");
+        let detail = format!("{words}: it includes other sessions or parallel workers{beyond}");
         return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    let detail = format!("{words}; {} % of the time that sessions waited for it", percent(share));
+    let detail = format!("{words}; {} % of the time that sessions waited for it{beyond}", percent(share));
     conclude(CheckStatus::Pass, expected, observed, detail)
 }
 

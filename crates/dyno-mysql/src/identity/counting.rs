@@ -23,6 +23,9 @@ pub(super) fn counting(settings: &ServerSettings, is_mariadb: bool, page_bytes: 
         unseen_after_end_s: 0.0,
         held_back_s: Some(0.0),
         apart_because: Some("because sessions work on between their own edges and the snapshots".to_owned()),
+        outside_db_time: Some(
+            "receiving messages between statements, background threads, and connects".to_owned(),
+        ),
         for_server: Counter::ALL.to_vec(),
         // Every statement in autocommit is a transaction of the storage engine.
         transactions: Transactions::Statements,

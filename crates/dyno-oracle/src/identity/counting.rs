@@ -33,6 +33,9 @@ pub(super) fn counting(empty_commits: Option<bool>) -> CountingRules {
         // The views include a session's statistics when its log-off has been answered, and the last snapshot
         // is read after that.
         unseen_after_end_s: 0.0,
+        outside_db_time: Some(
+            "background processes, and what the processes do between two calls of their sessions".to_owned(),
+        ),
         for_server: OF_THE_INSTANCE.to_vec(),
         transactions: Transactions::Commits,
         empty_commits,

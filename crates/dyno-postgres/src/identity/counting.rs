@@ -36,6 +36,11 @@ pub(super) fn counting(version_num: u32, settings: &ServerSettings, block_bytes:
         unseen_s,
         unseen_after_end_s: unseen_s,
         held_back_s: Some(HELD_BACK_S),
+        // `active_time` runs from the first message of a statement to its end, in one database.
+        outside_db_time: Some(
+            "receiving and sending messages between statements, background processes, connects, and other databases"
+                .to_owned(),
+        ),
         for_server: server_wide(version_num),
         for_test_tables: vec![Counter::RowsRead, Counter::RowsWritten],
         transactions: Transactions::Calls,

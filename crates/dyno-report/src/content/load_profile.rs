@@ -1,6 +1,7 @@
 //! A run's activity as database administrators read it: per second, per transaction and per operation.
 
 use dyno_analyze::attribution::is_marked;
+use dyno_analyze::audit::cpu_beyond_db_time;
 use dyno_analyze::load_profile::{LOAD_LINES, transactions_per_s};
 use dyno_analyze::number::{ABSENT, within};
 use dyno_analyze::points::figure as measured;
@@ -86,7 +87,7 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
     Some(grid)
 }
 
-/// Sentences below the load profile: parses per execution, and why a figure is absent.
+/// Sentences below the load profile: parses per execution, why a figure is absent, and why two differ.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     let mut notes = Vec::new();
     if let Err(reason) = transactions_per_s(record) {
@@ -102,6 +103,7 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
             format!("parses per execution {}{}", shown(total / executions), hard.unwrap_or_default())
         }
     });
+    notes.extend(cpu_beyond_db_time(record));
     notes
 }
 
@@ -148,6 +150,16 @@ mod tests {
         assert!(texts(&record).iter().all(|row| row[2] == ABSENT));
         let note = format!("per transaction {ABSENT}: the database counted neither commits nor rollbacks");
         assert_eq!(notes(&record)[0], note);
+    }
+
+    #[test]
+    fn processor_time_beyond_db_time_is_explained() {
+        let mut record = fixture::postgres();
+        let is_explained =
+            |record: &RunRecord| notes(record).iter().any(|note| note.contains("which excludes"));
+        assert!(!is_explained(&record));
+        record.hosts[0].counters.insert("server.cpu_s".into(), 1e3);
+        assert!(is_explained(&record));
     }
 
     #[test]

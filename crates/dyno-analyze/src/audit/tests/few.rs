@@ -9,6 +9,7 @@ use dyno_record::window::WorkCounts;
 use dyno_record::{Fleet, FleetHost, UnreadIntervals};
 
 use super::*;
+use crate::audit::cpu_beyond_db_time;
 
 /// A record with this many selects and updates.
 fn few(selects: u64, updates: u64, spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
@@ -91,6 +92,23 @@ fn db_time_explained_by_observer_and_sampler_is_skipped() {
         ("db_time", Skipped, "observer and sampler", db_time(2.5)),
         ("db_time", Warn, "other sessions", db_time(3.5)),
     ]);
+}
+
+#[test]
+fn processor_time_beyond_db_time_names_what_db_time_excludes() {
+    let server_cpu = |seconds: f64| {
+        postgres(move |record| {
+            record.targets[0].identity.counting.outside_db_time = Some("background processes".into());
+            record.hosts[0].counters.insert("server.cpu_s".into(), seconds);
+        })
+    };
+    check_cases(vec![(
+        "db_time",
+        Pass,
+        "used 35.00 s of processor time, more than the 30.00 s of DB time, which excludes background processes",
+        server_cpu(35.0),
+    )]);
+    assert_eq!(cpu_beyond_db_time(&server_cpu(29.0)), None);
 }
 
 #[test]
