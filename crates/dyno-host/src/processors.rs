@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use dyno_record::metric::without_dust;
 use dyno_record::{CpuKind, ServerProcesses};
 
 use crate::allowed::{Allowed, CpuQuota};
@@ -264,7 +265,7 @@ impl ProcessorShares {
         let fit = if known_s > busy_s { busy_s / known_s } else { 1.0 };
         let (own_s, kernel_s, server_s) =
             (client_s * fit, threads_s * fit, database_s.map(|value| value * fit));
-        let left_s = (busy_s - own_s - kernel_s - server_s.unwrap_or(0.0)).max(0.0);
+        let left_s = without_dust(busy_s - own_s - kernel_s - server_s.unwrap_or(0.0)).max(0.0);
         let interrupts_s = kind(&["irq", "softirq"]).min((left_s - used(Owner::Others)).max(0.0));
         let unknown = begin.unknown.clone().or_else(|| end.unknown.clone());
         let others_s = unknown.map_or(Ok(left_s - interrupts_s), Err);

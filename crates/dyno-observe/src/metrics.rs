@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::{CpuShare, DeviceRates, HostDelta};
+use dyno_record::metric::without_dust;
 use dyno_record::{Counter, Counters, Metric, Unit, Waits};
 
 use crate::counter_watchdog::withhold_reset_counters;
@@ -20,7 +21,7 @@ pub type MetricMap = BTreeMap<String, Metric>;
 
 pub fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
-        true => Metric::Value { value, unit },
+        true => Metric::Value { value: without_dust(value), unit },
         false => Metric::Absent { absent: "division by zero".into() },
     };
     metrics.insert(name.to_owned(), metric);

@@ -56,6 +56,14 @@ dyno_plan::names! {
     }
 }
 
+/// Below this, a figure is a rounding error of its computation: no unit here has such small values.
+const DUST: f64 = 1e-9;
+
+/// `value`, or 0 where it is only a rounding error, also a negative zero.
+pub fn without_dust(value: f64) -> f64 {
+    if value.abs() < DUST { 0.0 } else { value }
+}
+
 /// One figure of a run: its value and unit, or the reason for its absence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -81,5 +89,17 @@ impl Metric {
             Self::Value { value, .. } => Some(*value),
             Self::Absent { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_errors_are_zero_and_small_figures_stay() {
+        assert_eq!(without_dust(5.752450904793556e-15), 0.0);
+        assert!(without_dust(-0.0).is_sign_positive());
+        assert_eq!(without_dust(-0.001), -0.001);
     }
 }
