@@ -22,6 +22,7 @@ pub mod differences;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod health;
+mod host_cpu;
 pub mod intervals;
 pub mod knee;
 pub mod limit;

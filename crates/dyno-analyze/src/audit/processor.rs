@@ -8,6 +8,7 @@ use dyno_record::{CheckStatus, Host, Metric, RunRecord};
 
 use super::facts::AuditFacts;
 use super::finding::{AuditCheckResult, conclude, skip};
+use crate::host_cpu::HostCpu;
 use crate::number::percent;
 
 /// Share of all processors, %, that others may use on a busy host; any system uses less than that
@@ -60,7 +61,6 @@ impl Shares {
             part("server.cpu_s", "the database"),
             part_at_work("kernel.cpu_s", "kernel threads"),
             part_at_work("interrupts.cpu_s", "interrupts"),
-            part_at_work("processors.steal_s", "the hypervisor"),
         ];
         let breakdown = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let named = counters.iter().filter_map(|(name, seconds)| {
@@ -70,8 +70,7 @@ impl Shares {
         // Records of earlier versions may hold a part that exceeds its whole. A program that used nothing is not named.
         let most = most.filter(|(_, seconds)| *seconds <= others_s * (1.0 + 1e-9) && pct(*seconds) >= 0.05);
         let most = most.map(|(name, seconds)| format!(", largest: {name} ({} %)", percent(pct(seconds))));
-        let steal_pct = pct(counter("processors.steal_s").unwrap_or(0.0));
-        let busy_pct = pct(counter("processors.busy_s").unwrap_or(0.0)) + steal_pct;
+        let HostCpu { busy_pct, steal_pct, .. } = HostCpu::of(facts.record.driver()).unwrap_or_default();
         Ok(Self {
             others_pct: pct(others_s),
             busy_pct,
@@ -83,7 +82,7 @@ impl Shares {
 
     /// Whether others used so much that times no longer describe the platform.
     fn is_taken(&self) -> bool {
-        let by_others = self.others_pct > OTHERS_PCT && self.busy_pct >= BUSY_PCT;
+        let by_others = self.others_pct > OTHERS_PCT && self.busy_pct + self.steal_pct >= BUSY_PCT;
         by_others || self.others_pct > OTHERS_MUCH_PCT || self.steal_pct > STEAL_PCT
     }
 }
@@ -154,7 +153,7 @@ pub(super) fn others(facts: &AuditFacts<'_>) -> AuditCheckResult {
         percent(*busy_pct),
         percent(*others_pct)
     );
-    if *steal_pct > STEAL_PCT {
+    if *steal_pct >= LISTED_MIN_PCT {
         words += &format!("; the hypervisor took {} %", percent(*steal_pct));
     }
     if let Some(far) = &far {

@@ -9,11 +9,13 @@ use crate::audit::page_cache_pct;
 /// Share of the reads that came from the page cache, %, above which their time is not the device's.
 const MEMORY_PCT: f64 = 50.0;
 
-/// Shares of the sessions' time, %.
+/// Shares of the sessions' time, %. The waits, `work` and `outside` are parts of one time: they add up to at most 100 %.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shares {
     /// In commits, as the client or the database measured it.
     pub(super) commit: Option<f64>,
+    /// Whether `commit` is by the client's clock, rather than by samples.
+    pub(super) commit_is_timed: bool,
     /// In reads and writes of data.
     pub(super) device: Option<f64>,
     /// In waits for locks of rows.
@@ -28,9 +30,11 @@ pub(super) struct Shares {
     pub(super) connect: Option<f64>,
     /// At work or waiting for a processor, by the samples.
     pub(super) sampled_cpu: Option<f64>,
-    /// Neither waiting in the database nor working there.
+    /// The same, as far as the client's clock does not count it as a commit.
+    pub(super) work: Option<f64>,
+    /// Neither waiting in the database nor working there, nor in a commit or connect that the client timed.
     pub(super) outside: Option<f64>,
-    /// Processor time of database and client, relative to the sessions' time.
+    /// Processor time of database and client, relative to the sessions' time. It overlaps the other shares.
     pub(super) cpu: Option<f64>,
     /// How much of the window the log was being synced.
     pub(super) syncing: Option<f64>,
@@ -66,6 +70,7 @@ impl Shares {
             cpu: cpu_s.and_then(pct),
             syncing: timed_s(Counter::RedoSyncTime).map(|s| (100.0 * s / seconds).clamp(0.0, 100.0)),
             device_is_timed: reads_s.is_some() && !is_memory,
+            commit_is_timed: steps_s(COMMIT).is_some(),
             row_lock: row_locks_s(record).and_then(pct),
             ..Self::default()
         };
@@ -81,7 +86,9 @@ impl Shares {
         // commit by themselves, and only samples see that.
         let is_custom = record.workload.is_some() || record.plan.workload.folder.is_some();
         if shares.commit.is_none() || is_custom {
-            shares.commit = max(shares.commit, time_pct(&[WaitKind::Commit]));
+            let timed = shares.commit;
+            shares.commit = max(timed, time_pct(&[WaitKind::Commit]));
+            shares.commit_is_timed = timed.is_some() && shares.commit == timed;
         }
         if !is_memory {
             shares.device = max(shares.device, time_pct(&[WaitKind::Device]));
@@ -93,7 +100,7 @@ impl Shares {
         let (unknown, largest_unknown) = sampled.unknown_waits();
         shares.other_waits = pct(unknown * seconds);
         let inside = sampled.active - sampled.of_kinds(&[WaitKind::Outside]);
-        shares.outside = pct(inside * seconds).map(|inside| 100.0 - inside);
+        shares.outside = pct(inside * seconds).map(|inside| 100.0 - inside - shares.unseen(time_pct));
         let event = |kinds: &[WaitKind]| sampled.most(kinds).map(str::to_owned);
         shares.events = [
             event(&[WaitKind::Commit]),
@@ -102,7 +109,42 @@ impl Shares {
             event(&[WaitKind::Latch]),
             largest_unknown.map(str::to_owned),
         ];
+        shares.fit();
         shares
+    }
+
+    /// Time in timed commits, reads, row locks and connects, less what the samples saw of it: samples show the rest
+    /// as outside.
+    fn unseen(&self, sampled_pct: impl Fn(&[WaitKind]) -> Option<f64>) -> f64 {
+        let timed = [
+            (self.commit, WaitKind::Commit),
+            (self.device, WaitKind::Device),
+            (self.row_lock, WaitKind::RowLock),
+        ];
+        let beyond_samples = timed.into_iter().filter_map(|(pct, kind)| Some(pct? - sampled_pct(&[kind])?));
+        beyond_samples.sum::<f64>() + self.connect.unwrap_or(0.0)
+    }
+
+    /// Makes the parts add up to at most 100 %. Clocks and samples of one moment overlap: waits count first, then
+    /// work, then the time outside.
+    fn fit(&mut self) {
+        let waits = [
+            &mut self.commit,
+            &mut self.device,
+            &mut self.row_lock,
+            &mut self.lock,
+            &mut self.latch,
+            &mut self.other_waits,
+            &mut self.connect,
+        ];
+        let all_pct: f64 = waits.iter().filter_map(|pct| **pct).sum();
+        if all_pct > 100.0 {
+            waits.into_iter().flatten().for_each(|pct| *pct *= 100.0 / all_pct);
+        }
+        let rest = (100.0 - all_pct).max(0.0);
+        self.work = self.sampled_cpu.map(|pct| pct.min(rest));
+        let rest = rest - self.work.unwrap_or(0.0);
+        self.outside = self.outside.map(|pct| pct.clamp(0.0, rest));
     }
 }
 

@@ -1,9 +1,11 @@
 //! Collects a record's figures about everything that can be exhausted.
 
+use dyno_record::metric::without_dust;
 use dyno_record::{Host, Metric, RunRecord, Unit};
 
 use super::BottleneckEvidence;
 use super::clocks::Shares;
+use crate::host_cpu::HostCpu;
 
 /// Share of the sessions in an operation, above which sessions work without a pause.
 const WITHOUT_PAUSE: f64 = 0.9;
@@ -41,10 +43,8 @@ pub(super) struct BottleneckInputs<'r> {
     pub(super) cpus: f64,
     /// Processors of the driver host.
     pub(super) driver_cpus: f64,
-    /// Share of the host's processors that was busy or taken by the hypervisor, %.
-    pub(super) busy_pct: Option<f64>,
-    /// The parts of `busy_pct`, %: programs, the kernel with interrupts, the hypervisor.
-    pub(super) cpu_kinds_pct: Option<(f64, f64, f64)>,
+    /// How busy the processors of the database host were, else of the driver host.
+    pub(super) host_cpu: Option<HostCpu>,
     /// Processors that this program used on average.
     pub(super) client_cpus: Option<f64>,
     /// The same for the database's processes; for this program's, where the database runs inside
@@ -83,28 +83,21 @@ impl<'r> BottleneckInputs<'r> {
         let read_s = capacity_s.filter(|_| cpus > 0.0).map(|s| s / cpus);
         let share = |name: &str| Some(counter(name)? / read_s?);
         let client_cpus = share("own.cpu_s").or_else(|| Some(counter("process.cpu_s")? / window.seconds));
-        let busy_pct = (|| {
-            let busy_s = counter("processors.busy_s")? + counter("processors.steal_s").unwrap_or(0.0);
-            Some(100.0 * busy_s / capacity_s?)
-        })();
-        let kind_pct = |names: &[&str]| -> Option<f64> {
-            let sum: Option<f64> = names.iter().map(|name| counter(&format!("processors.{name}_s"))).sum();
-            Some(100.0 * sum? / capacity_s?)
-        };
-        let kinds = (|| {
-            let (user, system) = (kind_pct(&["user", "nice"])?, kind_pct(&["system", "irq", "softirq"])?);
-            Some((user, system, kind_pct(&["steal"])?)).filter(|_| elsewhere.is_none())
-        })();
+        let driver_cpu = HostCpu::of(host);
         // Processor time of ended processes may be counted late: an amount above the total belongs
         // to others.
         let is_whole = |server: &f64| {
-            let all = busy_pct.map(|pct| pct / 100.0 * cpus);
+            let all = driver_cpu.map(|cpu| cpu.full_pct() / 100.0 * cpus);
             all.is_none_or(|all| server + client_cpus.unwrap_or(0.0) <= all * 1.1 + 0.1)
         };
         let servers = if in_process { client_cpus } else { share("server.cpu_s") };
         let server = servers.filter(|server| in_process || is_whole(server));
         let metric = |name: &str| record.metrics.get(name).and_then(Metric::value).filter(|v| v.is_finite());
-        let of_host = || Some(metric("cpu_busy_pct")? + metric("cpu_steal_pct").unwrap_or(0.0));
+        let of_metrics = || {
+            let kinds_pct = metric("cpu_user_pct").zip(metric("cpu_sys_pct"));
+            let steal_pct = metric("cpu_steal_pct").unwrap_or(0.0);
+            Some(HostCpu { busy_pct: metric("cpu_busy_pct")?, kinds_pct, steal_pct })
+        };
         let quota = |whose: &str, used: Option<f64>| {
             let group_counter = |name: &str| counter(&format!("{whose}.cgroup.{name}"));
             let (cpus, periods) =
@@ -114,12 +107,7 @@ impl<'r> BottleneckInputs<'r> {
             Some(Quota { cpus, used_pct: 100.0 * used? / cpus, throttled_pct }).filter(|_| cpus > 0.0)
         };
         // For a remote database host, the utilization is known, but not the programs behind it.
-        let far_busy_pct = elsewhere.and_then(|host| {
-            let share = |name: &str| host.counters.get(name).copied().filter(|value| value.is_finite());
-            Some(share("cpu.busy_pct")? + share("cpu.steal_pct").unwrap_or(0.0))
-        });
-        let driver_busy_pct = busy_pct.filter(|_| elsewhere.is_some());
-        let busy_pct = if elsewhere.is_some() { far_busy_pct } else { busy_pct.or_else(of_host) };
+        let host_cpu = elsewhere.map_or_else(|| driver_cpu.or_else(of_metrics), HostCpu::of);
         let own_quota = quota("own", client_cpus);
         let allowed = Some(f64::from(host.cpus_allowed)).filter(|allowed| *allowed > 0.0);
         let client_pct = (|| {
@@ -142,11 +130,10 @@ impl<'r> BottleneckInputs<'r> {
             in_process,
             same_host,
             remote_host: elsewhere,
-            driver_busy_pct,
+            driver_busy_pct: driver_cpu.filter(|_| elsewhere.is_some()).map(HostCpu::full_pct),
             driver_cpus: cpus,
             cpus: elsewhere.map_or(cpus, |host| f64::from(host.cpus)),
-            busy_pct: busy_pct.map(|pct| pct.min(100.0)),
-            cpu_kinds_pct: kinds,
+            host_cpu,
             client_cpus,
             server_cpus: server,
             others_cpus: share("others.cpu_s").filter(|_| elsewhere.is_none()),
@@ -159,6 +146,11 @@ impl<'r> BottleneckInputs<'r> {
             device_pct: metric("device_util_pct"),
             shares: Shares::of(record, window.seconds, sessions * window.seconds, cpu_s),
         })
+    }
+
+    /// Share of the processors, %, that programs could not use, because they were busy or taken by the hypervisor.
+    pub(super) fn full_pct(&self) -> Option<f64> {
+        self.host_cpu.map(HostCpu::full_pct)
     }
 
     /// A figure of the run.
@@ -191,7 +183,7 @@ impl<'r> BottleneckInputs<'r> {
     /// Whether a quarter of the processors was free, so no thread waited for one.
     pub(super) fn has_free_processors(&self) -> bool {
         let free = |pct: f64| pct < 100.0 - FREE_PCT;
-        self.busy_pct.is_some_and(free) && self.driver_busy_pct.is_none_or(free)
+        self.full_pct().is_some_and(free) && self.driver_busy_pct.is_none_or(free)
     }
 
     /// Every figure that is present, by name.
@@ -202,7 +194,8 @@ impl<'r> BottleneckInputs<'r> {
         let shares = &self.shares;
         let Shares { commit, device, row_lock, lock, latch, outside, cpu, syncing, page_cache, .. } = shares;
         let percents = [
-            ("cpu_busy_pct", self.busy_pct),
+            ("cpu_busy_pct", self.host_cpu.map(|cpu| cpu.busy_pct)),
+            ("cpu_steal_pct", self.host_cpu.map(|cpu| cpu.steal_pct).filter(|pct| *pct > 0.0)),
             ("driver_cpu_busy_pct", self.driver_busy_pct),
             (
                 "client_of_host_pct",
@@ -225,13 +218,14 @@ impl<'r> BottleneckInputs<'r> {
             ("time_in_other_waits_pct", shares.other_waits.filter(|pct| *pct > 0.0)),
             ("time_connecting_pct", shares.connect),
             ("time_outside_pct", *outside),
-            ("time_on_cpu_pct", *cpu),
+            ("time_on_cpu_pct", shares.work),
+            ("processor_time_pct", *cpu),
             ("log_syncing_pct", *syncing),
             ("page_cache_pct", *page_cache),
         ];
         let figure = |(name, value, unit): (&str, Option<f64>, Unit)| {
             let value = value.filter(|value| value.is_finite())?;
-            Some(BottleneckEvidence { name: name.to_owned(), value, unit })
+            Some(BottleneckEvidence { name: name.to_owned(), value: without_dust(value), unit })
         };
         let rest = [
             ("sessions", Some(self.sessions), Unit::Count),

@@ -34,6 +34,9 @@ pub(super) const CLEARLY_PCT: f64 = 60.0;
 /// Share of the sessions' time, %, that the largest activity needs where only several together
 /// dominate.
 pub(super) const PART_PCT: f64 = 25.0;
+/// Share of the sessions' time, %, from which waits for locks are the limit where nothing in the database takes
+/// longer. A session that holds a lock keeps it while it is outside, too.
+pub(super) const LOCKS_PCT: f64 = 20.0;
 /// Share of the sessions' time, %, from which the second largest activity is in the sentence.
 const SECOND_PCT: f64 = 10.0;
 
@@ -90,7 +93,12 @@ pub(super) fn are_mostly_waiting(inputs: &BottleneckInputs<'_>) -> bool {
 pub(super) fn second_part(inputs: &BottleneckInputs<'_>, first: Component) -> Option<(String, f64)> {
     let waits = time_parts(inputs).into_iter().filter(|part| part.component != first);
     let parts = waits.map(|part| (part.label, part.pct));
-    let cpu =
-        inputs.shares.sampled_cpu.or(inputs.shares.cpu).map(|pct| ("work on a processor".to_owned(), pct));
+    // Processor time also has the work of commits, so only the rest bounds it.
+    let most_pct = 100.0 - time_parts(inputs).iter().map(|part| part.pct).sum::<f64>();
+    let at_most = inputs.shares.cpu.map(|pct| match pct <= most_pct {
+        true => ("work on a processor".to_owned(), pct),
+        false => ("work on a processor, at most".to_owned(), most_pct),
+    });
+    let cpu = inputs.shares.work.map(|pct| ("work on a processor".to_owned(), pct)).or(at_most);
     parts.chain(cpu).filter(|(_, pct)| *pct >= SECOND_PCT).max_by(|a, b| a.1.total_cmp(&b.1))
 }

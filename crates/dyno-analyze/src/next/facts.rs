@@ -21,6 +21,9 @@ const FACTOR_MAX: f64 = 16.0;
 /// The factor by which memory for a statement is raised: sorts need it per session, so it must stay small.
 const WORK_MEMORY_FACTOR: u64 = 4;
 
+/// Share of the sessions' time in reads and writes of data, %, from which their times matter for an unknown limit.
+const IO_PCT: f64 = 10.0;
+
 pub(super) const RULES: &[RunRule] = &[
     NextRule {
         name: "forced_checkpoints",
@@ -72,7 +75,7 @@ pub(super) const RULES: &[RunRule] = &[
     },
     NextRule {
         name: "io_timing",
-        evidence: "the device limits or the limit is unknown, and `track_io_timing` is off",
+        evidence: "the device limits, or the limit is unknown and the device took a tenth of the sessions' time; `track_io_timing` is off",
         source: "docs/concepts/analysis.md#what-limits",
         find: io_timing,
     },
@@ -220,7 +223,8 @@ fn small_cache(run: &RunEvidence<'_>) -> Option<FoundStep> {
 }
 
 fn io_timing(run: &RunEvidence<'_>) -> Option<FoundStep> {
-    let is_open = run.is_limited_by(Component::Device) || run.is_limited_by(Component::Unknown);
+    let has_io = run.limit.figure("time_in_io_pct").is_some_and(|pct| pct >= IO_PCT);
+    let is_open = run.is_limited_by(Component::Device) || run.is_limited_by(Component::Unknown) && has_io;
     (is_open && run.setting("track_io_timing") == Some("off")).then(|| {
         let sentence = "set `track_io_timing` = on, so that the server times its reads and writes".to_owned();
         (sentence, None)

@@ -81,6 +81,12 @@ pub(super) const RULES: &[RunRule] = &[
         find: hot_rows,
     },
     NextRule {
+        name: "few_rows",
+        evidence: "row locks limit a workload of own SQL",
+        source: "docs/guides/custom-sql.md",
+        find: few_rows,
+    },
+    NextRule {
         name: "kept_connections",
         evidence: "connections limit, and the plan opens one for each transaction",
         source: "docs/guides/custom-sql.md",
@@ -225,6 +231,20 @@ fn hot_rows(run: &RunEvidence<'_>) -> Option<FoundStep> {
     run.is_block_workload().then(|| {
         let sentence = format!("sessions meet at `{key}` = {value}; compare with keys that are spread");
         (sentence, Some(format!("dyno ab --a {key}={value} --b {key}={without}")))
+    })
+}
+
+fn few_rows(run: &RunEvidence<'_>) -> Option<FoundStep> {
+    let scale = run.record.workload.as_ref()?.scale;
+    let is_due = run.is_limited_by(Component::Locks) && run.limit.what.starts_with("row locks");
+    is_due.then(|| {
+        let sentence = format!(
+            "sessions wait for rows that others change; compare scale {scale} with {} (`workload.scale`), \
+             or spread the changes over more rows",
+            scale.saturating_mul(10)
+        );
+        let command = format!("dyno sweep --set sweep.workload.scale={scale},{}", scale.saturating_mul(10));
+        (sentence, Some(command))
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dyno_plan::{Connect, KeyDistribution, Rate, TimeSpan};
 use dyno_record::{
     AuditCheck, CheckStatus, Counter, Metric, PartOf, PointSetting, RunRecord, SweepKind, Unit, Waits,
+    WorkloadFacts,
 };
 
 use super::*;
@@ -23,7 +24,7 @@ fn limit(component: Component) -> Bottleneck {
         figures.map(|(name, value)| BottleneckEvidence { name: name.into(), value, unit: Unit::Percent });
     Bottleneck {
         by: component,
-        what: component.word().into(),
+        what: if component == Component::Locks { "row locks (tuple)" } else { component.word() }.into(),
         confidence: Confidence::Sure,
         sentence: "reads wait before they reach it".into(),
         used_pct: None,
@@ -124,6 +125,7 @@ const CASES: &[Case] = &[
     ("held_back_device", Component::Device, |_| {}, |r| r.status = Status::Imported),
     ("hot_rows", Component::Locks, |r| r.plan.workload.hot_spot_every = 2, |r| r.plan.workload.hot_spot_every = 0),
     ("hot_rows", Component::Latches, |r| r.plan.workload.keys = KeyDistribution::Zipf, |r| r.plan.workload.keys = KeyDistribution::Uniform),
+    ("few_rows", Component::Locks, |r| r.workload = Some(WorkloadFacts { scale: 2, ..WorkloadFacts::default() }), |r| r.workload = None),
     ("kept_connections", Component::Connections, |r| r.plan.workload.connect = Connect::Transaction, |r| r.plan.workload.connect = Connect::Session),
 ];
 

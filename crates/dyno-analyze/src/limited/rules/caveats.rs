@@ -42,7 +42,7 @@ pub(super) fn collect(
     is_exclusive: bool,
 ) -> Vec<String> {
     let others_pct = inputs.others_pct().filter(|_| !is_exclusive);
-    let is_full = inputs.busy_pct.is_some_and(|pct| pct >= CPU_FULL_PCT);
+    let is_full = inputs.full_pct().is_some_and(|pct| pct >= CPU_FULL_PCT);
     let about_others = match component {
         Component::Cpu
         | Component::Client

@@ -46,10 +46,10 @@ pub(super) fn processors(inputs: &BottleneckInputs<'_>) -> Option<BottleneckFind
         return None;
     }
     if inputs.remote_host.is_some() {
-        let of_database = full(inputs.busy_pct).map(|pct| words::processors(inputs, pct, false));
+        let of_database = full(inputs.full_pct()).map(|pct| words::processors(inputs, pct, false));
         return of_database.or_else(|| full(inputs.driver_busy_pct).map(|pct| words::client(inputs, pct)));
     }
-    let pct = full(inputs.busy_pct)?;
+    let pct = full(inputs.full_pct())?;
     let others_pct = inputs.others_pct();
     if !inputs.same_host && !inputs.in_process {
         // The database is on another host, and the load of its processors is unknown.

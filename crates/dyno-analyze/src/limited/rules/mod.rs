@@ -16,7 +16,7 @@ use super::{Bottleneck, Component, Confidence, words};
 type BottleneckRule = fn(&BottleneckInputs<'_>) -> Option<BottleneckFinding>;
 
 /// The rules; the first that holds names the limit.
-const RULES: [BottleneckRule; 10] = [
+const RULES: [BottleneckRule; 11] = [
     pacing::pacing,
     exhausted::quota,
     exhausted::client,
@@ -24,6 +24,7 @@ const RULES: [BottleneckRule; 10] = [
     time::mostly_one,
     time::log,
     time::several,
+    time::locks_inside,
     remaining::one_writer,
     remaining::round_trips,
     remaining::few_sessions,

@@ -48,7 +48,7 @@ pub(super) fn few_sessions(inputs: &BottleneckInputs<'_>) -> Option<BottleneckFi
     let cpu = inputs.shares.cpu.filter(|pct| *pct >= AT_WORK_PCT)?;
     let free = inputs.are_sessions_busy()
         && inputs.busy_sessions < inputs.cpus
-        && inputs.busy_pct? < CPU_FULL_PCT
+        && inputs.full_pct()? < CPU_FULL_PCT
         && inputs.confined.is_none();
     free.then(|| words::few_sessions(inputs, cpu))
 }

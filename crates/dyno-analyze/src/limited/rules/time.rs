@@ -4,9 +4,17 @@ use super::super::Component;
 use super::super::evidence::BottleneckInputs;
 use super::super::finding::BottleneckFinding;
 use super::super::parts::{
-    CLEARLY_PCT, LOG_FULL_PCT, MOSTLY_PCT, PART_PCT, SessionTimePart, time_parts, waiting_pct,
+    CLEARLY_PCT, LOCKS_PCT, LOG_FULL_PCT, MOSTLY_PCT, PART_PCT, SessionTimePart, time_parts, waiting_pct,
 };
 use super::super::words;
+
+/// Locks take the largest part of the time inside the database, work included.
+pub(super) fn locks_inside(inputs: &BottleneckInputs<'_>) -> Option<BottleneckFinding> {
+    let parts = time_parts(inputs);
+    let part = parts.iter().find(|part| part.component != Component::Connections)?;
+    let is_largest = part.component == Component::Locks && part.pct >= inputs.shares.work?;
+    (is_largest && part.pct >= LOCKS_PCT).then(|| words::locks_inside(inputs, part))
+}
 
 /// One activity takes most of the time.
 pub(super) fn mostly_one(inputs: &BottleneckInputs<'_>) -> Option<BottleneckFinding> {

@@ -18,6 +18,9 @@ const LATCHED: &[(&str, &str, f64)] = &[("LWLock", "BufferMapping", 2.6), ("CPU"
 #[rustfmt::skip]
 pub(super) const ROWS: &[SituationRow] = &[
     ("CPU alone", [20.0, 56.0, 1.0], WORK, |_| {}, (Cpu, Sure), "limited by the CPU: the 8 processors"),
+    ("CPU with a hypervisor", [20.0, 52.0, 1.0], WORK,
+        |record| host(record, &[("cpu.busy_pct", 91.0), ("cpu.user_pct", 80.0), ("cpu.system_pct", 11.0), ("cpu.steal_pct", 3.3)]),
+        (Cpu, Sure), "the 8 processors are 91.0 % busy (80.0 % user, 11.0 % system), and the hypervisor took 3.3 %: the database"),
     ("CPU beside a small neighbour", [16.0, 50.0, 10.0], WORK, |_| {}, (Cpu, Likely), "used 12.5 %"),
     ("CPU shared with neighbours", [5.0, 15.0, 57.0], WORK, |_| {}, (Cpu, Likely), "shared with other programs"),
     ("platform fills it though it waits", [12.0, 60.0, 1.0], ROW, |_| {}, (Cpu, Sure), "91.2 % busy"),
@@ -45,6 +48,10 @@ pub(super) const ROWS: &[SituationRow] = &[
         |_| {}, (Locks, Likely), "second: commits (WalSync) 43.0 %"),
     ("row locks and commits", IDLE, &[("Lock", "tuple", 1.2), ("IO", "WalSync", 1.72), ("CPU", "CPU", 0.4)],
         |_| {}, (Commits, Likely), "second: row locks (tuple) 30.0 %"),
+    ("row locks of few rows, mostly outside", [8.0, 40.0, 10.0], &[("Lock", "transactionid", 0.9), ("Lock", "tuple", 0.14), ("IO", "WalSync", 0.2), ("CPU", "CPU", 0.3)],
+        |record| step(record, "commit", 4_000, 2_200.0), (Locks, Likely), "longer than for anything else in the database"),
+    ("few row locks", [2.0, 4.0, 0.0], &[("Lock", "transactionid", 0.4), ("CPU", "CPU", 0.3)], |_| {}, (RoundTrips, Likely), ""),
+    ("row locks beside more work", [4.0, 12.0, 0.0], &[("Lock", "transactionid", 0.9), ("CPU", "CPU", 1.2)], |_| {}, UNKNOWN, ""),
     ("locked table", IDLE, &[("Lock", "relation", 3.2)], |_| {}, (Locks, Sure), "locks (relation)"),
     ("hot block", IDLE, &[("LWLock", "BufferContent", 3.0), ("CPU", "CPU", 0.6)], |_| {}, (Latches, Sure), "BufferContent"),
     ("pinned block", IDLE, &[("BufferPin", "BufferPin", 3.0), ("CPU", "CPU", 0.6)], |_| {}, (Latches, Sure), ""),

@@ -6,11 +6,15 @@ use super::Component;
 use super::evidence::{BottleneckInputs, Quota};
 use super::finding::BottleneckFinding;
 use super::parts::time_parts;
+use crate::host_cpu::HostCpu;
 use crate::number::{figure, fixed, percent, time_us};
 
 pub(super) use time::{
-    commits, connections, device, few_sessions, locks, log, one_writer, round_trips, waits,
+    commits, connections, device, few_sessions, locks, locks_inside, log, one_writer, round_trips, waits,
 };
+
+/// Share of the processors, %, from which what the hypervisor took is in a sentence.
+const STEAL_MIN_PCT: f64 = 0.05;
 
 pub(super) fn nothing_measured() -> String {
     "the bottleneck is unknown: no operations were timed in a window".to_owned()
@@ -19,12 +23,13 @@ pub(super) fn nothing_measured() -> String {
 /// What was examined, where nothing decides.
 pub(super) fn unknown(inputs: &BottleneckInputs<'_>) -> String {
     let mut observations: Vec<String> = Vec::new();
-    observations.extend(inputs.busy_pct.map(|pct| format!("the processors are {} % busy", percent(pct))));
+    observations.extend(inputs.host_cpu.map(|cpu| format!("the processors are {}", busy_words(cpu))));
     if let Some(part) = time_parts(inputs).first().filter(|part| part.pct >= 1.0) {
         observations.push(format!("{} % of the sessions' time is {}", percent(part.pct), part.label));
     }
-    observations
-        .extend(inputs.shares.outside.map(|pct| format!("{} % is outside the database", percent(pct))));
+    observations.extend(
+        inputs.shares.outside.map(|pct| format!("{} % is outside the database by the samples", percent(pct))),
+    );
     if let Some(why) = &inputs.shares.unsampled {
         observations.push(format!("waits are unknown: {why}"));
     }
@@ -88,16 +93,20 @@ fn cpu_breakdown(inputs: &BottleneckInputs<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn user_and_system(inputs: &BottleneckInputs<'_>) -> String {
-    let of_metrics = || Some((inputs.metric("cpu_user_pct")?, inputs.metric("cpu_sys_pct")?, 0.0));
-    match inputs.cpu_kinds_pct.or_else(of_metrics) {
-        Some((user, system, steal)) => {
-            let steal =
-                if steal > 0.0 { format!(", {} % hypervisor", percent(steal)) } else { String::new() };
-            format!(" ({} % user, {} % system{steal})", percent(user), percent(system))
-        }
-        None => String::new(),
-    }
+/// How busy the processors are, as everywhere else: the hypervisor's part is beside it.
+fn busy_words(cpu: HostCpu) -> String {
+    let steal = match cpu.steal_pct {
+        pct if pct >= STEAL_MIN_PCT => format!(", and the hypervisor took {} %", percent(pct)),
+        _ => String::new(),
+    };
+    format!("{} % busy{steal}", percent(cpu.busy_pct))
+}
+
+/// The same with the parts of `busy`.
+fn busy_words_by_kind(cpu: HostCpu) -> String {
+    let words = busy_words(cpu);
+    let Some((user, system)) = cpu.kinds_pct else { return words };
+    words.replacen(" % busy", &format!(" % busy ({} % user, {} % system)", percent(user), percent(system)), 1)
 }
 
 fn prefix_colon(breakdown: String) -> String {
@@ -107,12 +116,11 @@ fn prefix_colon(breakdown: String) -> String {
 /// The sentence for full processors; `shared` if other programs took a part of them.
 pub(super) fn processors(inputs: &BottleneckInputs<'_>, pct: f64, shared: bool) -> BottleneckFinding {
     let sentence = format!(
-        "limited by the CPU{}: the {} processors{} are {} % busy{}{}",
+        "limited by the CPU{}: the {} processors{} are {}{}",
         if shared { ", shared with other programs" } else { "" },
         fixed(inputs.cpus, 0),
         inputs.remote_host.map_or_else(String::new, |host| format!(" of {}", host.words())),
-        percent(pct),
-        user_and_system(inputs),
+        busy_words_by_kind(inputs.host_cpu.unwrap_or_default()),
         prefix_colon(cpu_breakdown(inputs))
     );
     BottleneckFinding::of(Component::Cpu, Component::Cpu.word(), inputs.remote_host.is_none(), sentence)

@@ -4,6 +4,7 @@ use super::super::Component;
 use super::super::evidence::BottleneckInputs;
 use super::super::finding::BottleneckFinding;
 use super::super::parts::{DEVICE_FULL_PCT, LOG_FULL_PCT, SessionTimePart, second_part};
+use super::busy_words;
 use crate::number::{figure, fixed, percent, sessions, time_us};
 
 /// Factor by which the database's waits must exceed the device's own latency before something in
@@ -15,15 +16,13 @@ const HELD_BACK_US: f64 = 500.0;
 /// The utilization as an addition to a sentence: `; the processors are 18.0 % busy`.
 fn idle_cpu_words(inputs: &BottleneckInputs<'_>) -> String {
     let subject = if inputs.remote_host.is_some() { "database's processors" } else { "processors" };
-    inputs.busy_pct.map_or_else(String::new, |pct| format!("; the {subject} are {} % busy", percent(pct)))
+    inputs.host_cpu.map_or_else(String::new, |cpu| format!("; the {subject} are {}", busy_words(cpu)))
 }
 
 /// What else takes the sessions' time, and the processors: `; second: row locks 43.0 %; the …`.
 fn rest_words(inputs: &BottleneckInputs<'_>, part: &SessionTimePart) -> String {
-    let second_words = second_part(inputs, part.component).map_or_else(String::new, |(label, pct)| {
-        let overlap = if part.pct + pct > 100.5 { " (by another clock; the two overlap)" } else { "" };
-        format!("; second: {label} {} %{overlap}", percent(pct))
-    });
+    let second_words = second_part(inputs, part.component)
+        .map_or_else(String::new, |(label, pct)| format!("; second: {label} {} %", percent(pct)));
     format!("{second_words}{}", idle_cpu_words(inputs))
 }
 
@@ -40,9 +39,10 @@ pub(in super::super) fn commits(
     let figures: Vec<String> = [sync_latency, rate, syncing].into_iter().flatten().collect();
     let figures = if figures.is_empty() { String::new() } else { format!(": {}", figures.join(", ")) };
     let sentence = format!(
-        "limited by commits: sessions spend {} % of their time in {}{figures}{}",
+        "limited by commits: sessions spend {} % of their time in {}{}{figures}{}",
         percent(part.pct),
         part.label,
+        if inputs.shares.commit_is_timed { ", by the client's clock" } else { "" },
         rest_words(inputs, part)
     );
     let named = BottleneckFinding::of(Component::Commits, &part.label, clear, sentence);
@@ -115,6 +115,23 @@ pub(in super::super) fn locks(
     BottleneckFinding::of(part.component, &part.label, clear, sentence)
 }
 
+/// The sentence for locks that take most of the time inside the database, though sessions are outside longer.
+pub(in super::super) fn locks_inside(
+    inputs: &BottleneckInputs<'_>,
+    part: &SessionTimePart,
+) -> BottleneckFinding {
+    let outside = inputs.shares.outside.map_or_else(String::new, |pct| {
+        format!("; {} % is outside the database, where a session keeps its locks", percent(pct))
+    });
+    let sentence = format!(
+        "limited by {}: sessions wait for them {} % of their time, longer than for anything else in the database{}{outside}",
+        part.label,
+        percent(part.pct),
+        rest_words(inputs, part)
+    );
+    BottleneckFinding::of(part.component, &part.label, false, sentence)
+}
+
 pub(in super::super) fn one_writer(inputs: &BottleneckInputs<'_>, turn_pct: f64) -> BottleneckFinding {
     let sentence = format!(
         "limited by one writer at a time: {} % of the sessions' time is neither work nor reads nor syncs, so \
@@ -146,12 +163,12 @@ pub(in super::super) fn round_trips(inputs: &BottleneckInputs<'_>, outside: f64)
 
 pub(in super::super) fn few_sessions(inputs: &BottleneckInputs<'_>, cpu: f64) -> BottleneckFinding {
     let sentence = format!(
-        "limited by {}: {} % of the time is work on a processor, and the {} processors are {} % busy, so \
+        "limited by {}: {} % of the time is work on a processor, and the {} processors are {}, so \
          more sessions would increase throughput",
         sessions(inputs.sessions),
         percent(cpu),
         fixed(inputs.cpus, 0),
-        percent(inputs.busy_pct.unwrap_or(0.0))
+        busy_words(inputs.host_cpu.unwrap_or_default())
     );
     BottleneckFinding::of(Component::Sessions, Component::Sessions.word(), true, sentence)
 }
