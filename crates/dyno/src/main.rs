@@ -25,6 +25,7 @@ mod progress;
 mod prompt;
 mod screen;
 mod signals;
+mod statement_texts;
 mod terminal;
 
 use std::process::ExitCode;

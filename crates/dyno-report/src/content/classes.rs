@@ -1,5 +1,6 @@
 //! Operations by class with their percentiles.
 
+use dyno_analyze::number::count;
 use dyno_record::{Latency, OpStats, RunRecord};
 
 use crate::content::extra_counts::{ExtraCount, extra_counts};
@@ -44,7 +45,12 @@ pub(crate) fn classes_grid(record: &RunRecord) -> Grid {
     for (name, ops) in record.by_class() {
         rows(name, ops, &extra).into_iter().for_each(|cells| grid.row(cells));
         if let Some(untimed) = &ops.untimed {
-            grid.note(&format!("not timed separately: {untimed}"), "dim");
+            let missing = ops.count.saturating_sub(ops.service_us.count);
+            let number = match missing {
+                all if all == ops.count => "none".to_owned(),
+                missing => format!("{} of {} not", count(missing), count(ops.count)),
+            };
+            grid.note(&format!("{name}: {number} timed separately: {untimed}"), "dim");
         }
     }
     grid
@@ -53,4 +59,23 @@ pub(crate) fn classes_grid(record: &RunRecord) -> Grid {
 /// The table for a terminal; empty without operations.
 pub(crate) fn classes_text(record: &RunRecord, style: &Style) -> String {
     if record.ops.is_empty() { String::new() } else { classes_grid(record).render(style) }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+
+    use super::*;
+
+    #[test]
+    fn untimed_operations_are_counted_in_their_note() {
+        let mut record = fixture::postgres();
+        let mut note = |timed: u64| {
+            let ops = record.ops.get_mut("select").unwrap();
+            (ops.count, ops.service_us.count, ops.untimed) = (6_941, timed, Some("why".into()));
+            classes_text(&record, &Style::default())
+        };
+        assert!(note(6_900).contains("select: 41 of 6,941 not timed separately: why"));
+        assert!(note(0).contains("select: none timed separately: why"));
+    }
 }

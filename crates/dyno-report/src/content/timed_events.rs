@@ -169,8 +169,14 @@ pub(crate) fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
             bar(event.share_pct / 100.0, BAR).into(),
         ]);
     }
+    let metric_value = |metric: &str| measured(record, metric).map(|(value, _)| value);
     for (name, class, tone, rate, mean) in TIMED {
-        let metric_value = |metric: &str| measured(record, metric).map(|(value, _)| value);
+        // Reads of a device that the database did not cause are no event of its sessions.
+        if rate == "device_reads_per_s"
+            && metric_value("physical_reads_per_s").is_some_and(|reads| reads <= 0.0)
+        {
+            continue;
+        }
         let (Some(per_s), Some(mean_us)) =
             (metric_value(rate).filter(|rate| *rate > 0.0), metric_value(mean))
         else {
@@ -184,14 +190,20 @@ pub(crate) fn sampled_events(record: &RunRecord) -> Option<(Grid, String)> {
             GridCell::figure(mean_us).marked(marked),
             GridCell::absent(),
             GridCell::text(class).toned(tone),
-            shown(per_s * mean_us / 1e6).marked(marked),
+            // Writes in the background have no session that waits.
+            if class == BACKGROUND {
+                GridCell::absent()
+            } else {
+                shown(per_s * mean_us / 1e6).marked(marked)
+            },
             GridCell::absent(),
             GridCell::default(),
         ]);
     }
     let words = format!(
         "Events come from {} samples of the sessions, which show neither the number of waits nor their length. Below them are \
-         events that the server or the system counts and times, with number and mean.",
+         events that the server or the system counts and times, with number and mean. Shares here are of the time active in \
+         the database; a share \u{201c}of their time\u{201d} in the bottleneck is of all time of the sessions.",
         count(*samples)
     );
     (!grid.rows.is_empty()).then_some((grid, words))
@@ -203,7 +215,7 @@ pub(crate) fn is_timed(metric: &str) -> bool {
 }
 
 /// Events that are both counted and timed: name, class, rate, and mean.
-const TIMED: [(&str, &str, &str, &str, &str); 5] = [
+const TIMED: [(&str, &str, &str, &str, &str); 4] = [
     (
         "reads, as timed by the database",
         "User I/O",
@@ -213,7 +225,7 @@ const TIMED: [(&str, &str, &str, &str, &str); 5] = [
     ),
     (
         "writes, as timed by the database",
-        "System I/O",
+        BACKGROUND,
         "wait system-io",
         "physical_write_requests_per_s",
         "physical_write_latency_us",
@@ -226,14 +238,10 @@ const TIMED: [(&str, &str, &str, &str, &str); 5] = [
         "redo_sync_latency_us",
     ),
     ("reads of the device", "User I/O", "wait user-io", "device_reads_per_s", "device_read_latency_us"),
-    (
-        "writes of the device",
-        "System I/O",
-        "wait system-io",
-        "device_writes_per_s",
-        "device_write_latency_us",
-    ),
 ];
+
+/// The class of events that also happen outside sessions.
+const BACKGROUND: &str = "System I/O";
 
 #[cfg(test)]
 mod tests {
@@ -249,6 +257,24 @@ mod tests {
 
     fn find<'r>(rows: &'r [Vec<String>], name: &str) -> &'r [String] {
         rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}: {rows:?}"))
+    }
+
+    #[test]
+    fn device_requests_that_no_session_waited_for_are_no_events() {
+        let mut record = fixture::postgres();
+        let mut put = |name: &str, value, unit| {
+            record.metrics.insert(name.into(), Metric::Value { value, unit });
+        };
+        for what in ["read", "write"] {
+            put(&format!("device_{what}s_per_s"), 13.0, Unit::PerSecond);
+            put(&format!("device_{what}_latency_us"), 250.0, Unit::Microseconds);
+        }
+        put("physical_reads_per_s", 0.0, Unit::BlocksPerSecond);
+        let (grid, _) = sampled_events(&record).unwrap();
+        assert!(texts(&grid).iter().all(|row| !row[0].contains("device")), "{:?}", texts(&grid));
+        record.metrics.remove("physical_reads_per_s");
+        let (grid, _) = sampled_events(&record).unwrap();
+        assert!(texts(&grid).iter().any(|row| row[0] == "reads of the device"));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The statements that used the server's time, most first.
 
 use dyno_analyze::number::{count, figure, percent, span_s};
-use dyno_record::{CountedStatements, RecordKind, RunRecord, StatementCounts, StatementUse, TopStatements};
+use dyno_record::{
+    COMMIT, CountedStatements, RecordKind, RunRecord, StatementCounts, StatementUse, TopStatements,
+};
 
 use crate::model::table::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
@@ -15,6 +17,9 @@ const PAGE_COLUMNS: usize = 240;
 
 /// Statements that a terminal shows; pages show all that are listed.
 const TERMINAL_ROWS: usize = 10;
+
+/// Time of commits, as a share of the time of all statements, from which its absence is worth a note.
+const COMMITS_SHARE_MIN: f64 = 0.05;
 
 /// The share of the time from which statements of others are worth a note, in percent.
 const OTHERS_PCT: f64 = 1.0;
@@ -137,7 +142,7 @@ const COLUMNS: [CountColumn; 12] = [
 fn words(one: &StatementUse) -> [GridCell; 4] {
     let text = match (&one.text, one.id.as_str()) {
         (Some(text), _) => clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
-        (None, _) if one.operation.is_some() => String::new(),
+        (None, _) if one.operation.is_some() => "in the workload's files".to_owned(),
         (None, "") => "statements that are not visible".to_owned(),
         (None, id) => format!("{} (text not visible)", clean(id)),
     };
@@ -175,6 +180,29 @@ pub(crate) fn conclusion(record: &RunRecord) -> Option<String> {
     ))
 }
 
+/// The time of commits, where the server counts it in no statement: it writes the log when the statement has ended.
+fn commit_note(record: &RunRecord, counted: &CountedStatements) -> Option<String> {
+    let commits = record.ops.get(COMMIT)?;
+    let commits_s = commits.service_us.mean? * commits.service_us.count as f64 / 1e6;
+    let is_commit = |one: &&StatementUse| {
+        let first = one.text.as_deref().and_then(|text| text.split_whitespace().next()).unwrap_or_default();
+        ["commit", "end"].iter().any(|word| first.trim_end_matches(';').eq_ignore_ascii_case(word))
+    };
+    let counted_s: f64 = counted.statements.iter().filter(is_commit).map(|one| one.counts.time_s).sum();
+    let total_s = counted.total().time_s;
+    (commits_s > 2.0 * counted_s && commits_s >= COMMITS_SHARE_MIN * total_s).then(|| {
+        format!(
+            "sessions waited {} s for {} commits, by the client's clock; {}",
+            figure(commits_s),
+            count(commits.service_us.count),
+            match counted_s {
+                0.0 => format!("that time is in no statement above, whose sum is {} s", figure(total_s)),
+                _ => format!("the statements above have only {} s of it", figure(counted_s)),
+            }
+        )
+    })
+}
+
 /// What the figures are and lack, or why there are none; empty where no statements were looked at.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     let counted = match &record.statements {
@@ -208,6 +236,7 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
             percent(others_pct)
         ));
     }
+    notes.extend(commit_note(record, counted));
     if counted.statements.iter().any(|one| one.at_least) {
         notes.push(
             "≥: the server counted this statement from 0 again; earlier executions are missing".to_owned(),
@@ -290,6 +319,23 @@ mod tests {
         let record =
             with(vec![statement(Some("update"), "UPDATE t", 1, 8.0), statement(None, "COMMIT", 1, 1.0)]);
         assert!(!notes(&record).iter().any(|note| note.contains("not the workload's")));
+    }
+
+    #[test]
+    fn time_of_commits_outside_of_statements_is_named() {
+        let mut record = with(vec![statement(Some("update"), "UPDATE t", 404, 1.3)]);
+        let mut commits = record.ops["all"].clone();
+        (commits.count, commits.service_us.count, commits.service_us.mean) = (404, 404, Some(3_520.0));
+        record.ops.insert(COMMIT.to_owned(), commits);
+        let text = notes(&record).join("\n");
+        assert!(text.contains("sessions waited 1.42 s for 404 commits, by the client's clock"), "{text}");
+        assert!(text.contains("in no statement above, whose sum is 2.30 s"), "{text}");
+        let Some(TopStatements::Counted(counted)) = &mut record.statements else { unreachable!() };
+        counted.statements.push(statement(None, "COMMIT", 404, 1.4));
+        assert!(
+            !notes(&record).join("\n").contains("sessions waited"),
+            "the server counts them as a statement"
+        );
     }
 
     #[test]

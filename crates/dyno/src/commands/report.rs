@@ -13,6 +13,7 @@ use crate::console::Console;
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::StdoutWriter;
+use crate::statement_texts;
 
 pub(super) fn run(common: &CommonArgs, args: &cli::ReportArgs, talk: &Console) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
@@ -20,6 +21,7 @@ pub(super) fn run(common: &CommonArgs, args: &cli::ReportArgs, talk: &Console) -
     let repository = context::repository_to_read(common)?;
     let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
     let mut report = Report::over(StoredRuns { repository: &repository, ids: &ids })?;
+    report.close.iter_mut().for_each(statement_texts::add);
     let selected_ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     report.conclude(conclusions::of_named(&repository, &report.seen.parts, |id| selected_ids.contains(id))?);
     let request = ReportRequest {

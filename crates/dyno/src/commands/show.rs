@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cli::{CommonArgs, ShowArgs};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::{answers, context, event_messages};
+use crate::{answers, context, event_messages, statement_texts};
 
 pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
@@ -38,7 +38,9 @@ pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyho
             talk.show(&if args.table {
                 event_messages::card(one, &style)
             } else {
-                dyno_report::show(one, &style)
+                let mut with_texts = one.clone();
+                statement_texts::add(&mut with_texts);
+                dyno_report::show(&with_texts, &style)
             })?;
         }
         many => {
