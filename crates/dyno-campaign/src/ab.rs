@@ -95,6 +95,9 @@ pub fn ab(
     judge: &ComparisonSettings,
 ) -> Result<(CampaignOutcome, Option<ComparisonResult>), Error> {
     let AbTest { mut sides, pairs, settings, restart_command } = test;
+    if settings.is_empty() {
+        AbSidePlan::refuse_without_effect(&sides)?;
+    }
     let side_plans = sides.each_ref().map(|side| side.plan.clone());
     if side_plans[0].data != side_plans[1].data {
         ctx.emit(CampaignEvent::Warning(Warning::SidesDiffer));

@@ -3,7 +3,7 @@
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_engine::LockPurpose;
 use dyno_plan::sweep::{self, SweepGridPoint, SweepSchedule, SweepStep, SweepStepResults};
-use dyno_plan::{Engines, Plan, Until};
+use dyno_plan::{Engines, Plan, Until, all_without_effect};
 use dyno_record::{PointSetting, Repository, RunRecord, Status, SweepId, SweepKind, SweepState};
 use serde_json::json;
 
@@ -62,6 +62,15 @@ impl SweepCampaign {
             ));
         }
         let points = sweep::points(&plan, engines)?;
+        let idle = plan.sweep.axes.iter().find_map(|axis| {
+            all_without_effect(points.iter().map(|point| &point.plan), &[axis.key.as_str()])
+        });
+        if let Some(why) = idle {
+            return Err(Error::usage(
+                format!("all points of the sweep do the same: {why}"),
+                "change the plan so that the key has an effect, or leave it out of [sweep]",
+            ));
+        }
         let schedule = SweepSchedule::new(&plan.sweep, &points);
         Ok(Self { plan, replace, marks, points, schedule, results: SweepStepResults::new(), resumed: None })
     }

@@ -8,6 +8,7 @@
 
 mod assignment;
 pub mod data;
+mod effect;
 pub mod engine;
 pub mod error;
 mod escape;
@@ -32,6 +33,7 @@ pub mod units;
 pub mod url;
 
 pub use data::{DataError, DataSpec, GROUP_ROWS};
+pub use effect::{all_without_effect, without_effect};
 pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use hosts::{HostError, HostRole, HostScheme, HostSpec, HostUrl};

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, similar, sweep};
+use dyno_plan::{
+    Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, all_without_effect, keys, similar, sweep,
+};
 use dyno_record::PointSetting;
 
 use super::server_setting::ServerSettingSides;
@@ -75,6 +77,26 @@ impl AbSidePlan {
             value => value,
         };
         self.settings.push(PointSetting { key, value: value.to_owned() });
+    }
+
+    /// Refuses sides whose differing keys have no effect in the plan: they could only differ by chance.
+    ///
+    /// # Errors
+    /// None of the keys in which the sides differ has an effect.
+    pub fn refuse_without_effect(sides: &[Self; 2]) -> Result<(), Error> {
+        let [a, b] = sides;
+        let keys = [(a, b), (b, a)].into_iter().flat_map(|(side, other)| {
+            let differing = side.settings.iter().filter(|setting| !other.settings.contains(setting));
+            differing.map(|setting| setting.key.as_str())
+        });
+        let keys: Vec<&str> = keys.collect();
+        match all_without_effect([&a.plan, &b.plan], &keys) {
+            None => Ok(()),
+            Some(why) => Err(Error::usage(
+                format!("the sides do the same: {why}"),
+                "change the plan so that the key has an effect, or compare other keys",
+            )),
+        }
     }
 
     pub(super) fn words(&self) -> String {

@@ -26,6 +26,9 @@ pub(super) fn run(common: &CommonArgs, args: &AbArgs, talk: &Console) -> anyhow:
     for side in &sides {
         fleet::refuse_unfit(&args.hosts, side.plan())?;
     }
+    if settings.is_empty() {
+        AbSidePlan::refuse_without_effect(&sides)?;
+    }
     let pairs = if args.fixed { AbPairs::Fixed(args.pairs) } else { AbPairs::AtMost(args.pairs) };
     if args.dry_run {
         for setting in &settings {

@@ -86,6 +86,25 @@ fn init_writes_the_most_used_keys_or_all_of_them() {
 }
 
 #[test]
+fn values_without_effect_are_not_compared() {
+    let desk = TestEnv::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    let reads = ["--set", "workload.update_pct=0", "--dry-run"];
+    for args in [
+        &["ab", "--a", "workload.redo=lite", "--b", "workload.redo=heavy"][..],
+        &["sweep", "--set", "sweep.workload.redo=lite,heavy"],
+    ] {
+        let refused = desk.dyno(&[args, &reads].concat());
+        assert_eq!(refused.code, 2, "{args:?}: {refused:#?}");
+        assert!(
+            refused.err.contains("workload.redo has no effect: the plan updates no rows"),
+            "{refused:#?}"
+        );
+        assert_eq!(desk.dyno(&[args, &["--set", "workload.update_pct=20", "--dry-run"]].concat()).code, 0);
+    }
+}
+
+#[test]
 fn dry_run_shows_the_runs_and_makes_none() {
     let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
