@@ -118,11 +118,13 @@ fn findings(
         advice.extend(
             custom_workloads::distinct_workloads(customs).filter_map(|own| check_tables(reached, own)),
         );
+        let is_loaded =
+            advice.iter().all(|finding| finding.check != "data" || finding.severity == Severity::Ok);
         advice.extend(check_primary_keys(reached, customs)?);
         // Asked first: a server may still count the statements that `check_workload` has just prepared.
         advice.extend(check_statement_limit(plan, at, reached, customs)?);
         for custom_workload in customs {
-            advice.push(check_workload(reached, custom_workload)?);
+            advice.push(check_workload(reached, custom_workload, is_loaded)?);
         }
         return Ok(advice);
     }
@@ -146,15 +148,23 @@ fn findings(
 }
 
 /// Checks that the target accepts every statement of a custom workload.
-fn check_workload(reached: &ReachedTarget, custom_workload: &CustomWorkload) -> Result<Advice, Error> {
+fn check_workload(
+    reached: &ReachedTarget,
+    custom_workload: &CustomWorkload,
+    is_loaded: bool,
+) -> Result<Advice, Error> {
     let tried = custom_workloads::check_statements_on(reached, custom_workload)?;
     let Some(first) = tried.refused.first() else {
         let words =
             format!("the target prepares all {} statements of {}", tried.statements, custom_workload.name());
         return Ok(advice("workload", Severity::Ok, words, ""));
     };
+    // Before the first load, tables are missing and nothing is wrong.
+    let lacks_tables = |refused: &WorkloadError| refused.hint.starts_with(custom_workloads::LOAD_FIRST);
+    let is_expected = !is_loaded && tried.refused.iter().all(lacks_tables);
+    let severity = if is_expected { Severity::Note } else { Severity::Fail };
     let fault = WorkloadError { hint: String::new(), ..first.clone() };
-    Ok(advice("workload", Severity::Fail, fault.to_string(), first.hint.as_str()))
+    Ok(advice("workload", severity, fault.to_string(), first.hint.as_str()))
 }
 
 /// Checks that the target holds the tables that a custom workload describes.
@@ -168,7 +178,11 @@ fn check_tables(reached: &ReachedTarget, workload: &CustomWorkload) -> Option<Ad
     }
     Some(match described::require(target, workload) {
         Ok(()) => advice("data", Severity::Ok, format!("the tables of {} exist", workload.name()), ""),
-        Err(error) => advice("data", Severity::Fail, error.to_string(), error.hint),
+        Err(error) => {
+            let severity =
+                if described::is_absent(target, workload) { Severity::Note } else { Severity::Fail };
+            advice("data", severity, error.to_string(), error.hint)
+        }
     })
 }
 

@@ -252,14 +252,18 @@ fn refused_statements(
     }
 }
 
+/// The hint where the tables of a workload are missing.
+pub(crate) const LOAD_FIRST: &str = "set up the workload on the target first: `dyno load`";
+
 fn refusal_hint(error: &TargetError, custom_workload: &CustomWorkload, engine: &str) -> String {
     let makes_tables = !custom_workload.tables().is_empty()
         || custom_workload.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
-        TargetErrorKind::Data if makes_tables => {
-            let load = "set up the workload on the target first: dyno load with workload.folder in the plan";
-            [load, &error.hint].into_iter().filter(|hint| !hint.is_empty()).collect::<Vec<_>>().join("; or ")
-        }
+        TargetErrorKind::Data if makes_tables => [LOAD_FIRST, &error.hint]
+            .into_iter()
+            .filter(|hint| !hint.is_empty())
+            .collect::<Vec<_>>()
+            .join("; or "),
         TargetErrorKind::Data if error.hint.is_empty() => "create the tables on the target first".to_owned(),
         _ => error.hint.clone(),
     }

@@ -16,4 +16,4 @@ mod state_tables;
 pub(crate) use bulk::{complete_bulk_load, make_empty};
 pub(crate) use drop::{inventory, tear_down};
 pub(crate) use load::{Replace, load};
-pub(crate) use require::{holds, require};
+pub(crate) use require::{holds, is_absent, require};

@@ -54,6 +54,12 @@ pub(crate) fn require(target: &dyn Target, custom_workload: &CustomWorkload) -> 
     }
 }
 
+/// Whether nothing of the workload's tables was ever loaded, or all of it was dropped. A target that cannot be read
+/// counts as loaded.
+pub(crate) fn is_absent(target: &dyn Target, custom_workload: &CustomWorkload) -> bool {
+    matches!(state_tables::read_entry(target, custom_workload), Ok(None))
+}
+
 /// Fails if a table does not exist any more.
 pub(super) fn require_tables_exist(
     target: &dyn Target,

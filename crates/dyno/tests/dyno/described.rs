@@ -178,6 +178,10 @@ fn assert_full_cycle(url: &str) {
     assert_eq!(early.code, 3, "{early:#?}");
     assert!(early.err.contains("the tables of bank do not exist"), "{}", early.err);
 
+    let checked = run_dyno(&desk, "check", url, &[]);
+    assert_success(&checked);
+    assert!(checked.out.contains("`dyno load` creates and fills them"), "{checked:#?}");
+
     let loaded = run_dyno(&desk, "load", url, &["--json"]);
     assert_success(&loaded);
     let report: serde_json::Value = serde_json::from_str(&loaded.out).unwrap();
