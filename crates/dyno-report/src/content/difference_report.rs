@@ -167,16 +167,23 @@ fn rows_section(
             grids.push((if parts.len() > 1 { capital(label) } else { String::new() }, grid));
         }
     }
-    let lines = (hidden > 0).then(|| hidden_words(hidden, all.len())).into_iter().collect();
+    let lines = (hidden > 0).then(|| hidden_words(hidden, all.len(), filter)).into_iter().collect();
     (!all.is_empty()).then(|| PageSection { title: title.to_owned(), lines, grids, ..PageSection::default() })
 }
 
-fn hidden_words(hidden: usize, all: usize) -> String {
+fn hidden_words(hidden: usize, all: usize, filter: RowFilter) -> String {
+    let margin = match filter {
+        RowFilter::Differing { margin_pct } => format!("{} %", fixed(margin_pct, 1)),
+        RowFilter::All => "the margin".to_owned(),
+    };
     match hidden == all {
-        true => format!("none of {} rows differs by more than the margin", count(all as u64)),
-        false => {
-            format!("{} of {} rows are not shown: they differ less", count(hidden as u64), count(all as u64))
-        }
+        true => format!("none of {} rows differs by more than {margin}", count(all as u64)),
+        false => format!(
+            "{} of {} rows are not shown: they differ by at most {margin}, or less than those shown; \
+             `dyno compare --full` shows all",
+            count(hidden as u64),
+            count(all as u64)
+        ),
     }
 }
 
