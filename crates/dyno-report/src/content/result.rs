@@ -247,9 +247,18 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
             Placement::None => " (run.placement = none)",
             Placement::Auto => "",
         };
-        return Some(format!("threads placed by the operating system alone{why}"));
+        return Some(format!(
+            "client placement: threads placed by the operating system alone{why}, which may slow short calls"
+        ));
     }
-    Some(format!("{kept} threads pinned; {beside} of {told} sessions run on their backend's CPU"))
+    // A session whose server process runs elsewhere has to wake up another processor.
+    let others = match told.saturating_sub(beside) {
+        0 => "which is fastest for short calls".to_owned(),
+        others => format!("{others} wake up another CPU with each call, which slows short calls"),
+    };
+    Some(format!(
+        "client placement: {kept} threads pinned; {beside} of {told} sessions run on their backend's CPU, {others}"
+    ))
 }
 
 /// The host of the processor and device figures, if it is not the driver host; else `None`.

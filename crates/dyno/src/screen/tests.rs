@@ -299,6 +299,17 @@ fn screen_draws_at_any_size_and_in_ascii() {
     assert!(!ascii.contains(['│', '┌', '█', '▶', '≤']), "{ascii}");
 }
 
+#[test]
+fn panel_of_waits_says_why_it_shows_none() {
+    let mut state = run();
+    let Some(complete) = &mut state.progress.complete else { unreachable!() };
+    if let Waits::Sampled { average_active_sessions, events, .. } = &mut complete.waits {
+        (*average_active_sessions, *events) = (0.0, Vec::new());
+    }
+    let text = drawn(&state, &LOOK, (140, 40), 35.0);
+    assert!(text.contains("No sample found a session active"), "{text}");
+}
+
 /// Names come from databases, plans and errors; they must reach the terminal only as plain text.
 #[test]
 fn external_text_is_escaped_on_screen() {

@@ -11,23 +11,30 @@ use ratatui::widgets::Paragraph;
 use super::style::{ScreenStyle, pad_left, pad_right};
 use crate::screen::state::ScreenState;
 
+/// Why samples show nothing while the client's sessions are busy.
+const NONE_ACTIVE: &str = "No sample found a session active in the database. Busy sessions were with the client, on \
+                           the network, or waiting for a processor.";
+
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let waits = state.figures().map(|shown| &shown.complete.waits);
     let title = match waits {
         Some(Waits::Sampled { average_active_sessions, samples, .. }) => {
-            format!("waits · {} active, {} samples", figure(*average_active_sessions), count(*samples))
+            format!("waits · {} active in {} samples", figure(*average_active_sessions), count(*samples))
         }
         _ => "waits".to_owned(),
     };
     let block = look.frame(&title, area);
     let inner = block.inner(area);
     let width = usize::from(inner.width);
+    let dim_lines = |words: &str| {
+        let lines = text::wrap(words, width.saturating_sub(2), usize::from(inner.height));
+        lines.into_iter().map(|line| Line::styled(format!(" {line}"), look.dim())).collect()
+    };
     let lines = match waits {
         None => Vec::new(),
-        Some(Waits::Absent { absent }) => {
-            let why = text::wrap(&text::clean(absent), width.saturating_sub(2), usize::from(inner.height));
-            why.into_iter().map(|line| Line::styled(format!(" {line}"), look.dim())).collect()
-        }
+        Some(Waits::Absent { absent }) => dim_lines(&text::clean(absent)),
+        Some(Waits::Sampled { samples: 0, .. }) => Vec::new(),
+        Some(Waits::Sampled { events, .. }) if events.is_empty() => dim_lines(NONE_ACTIVE),
         Some(Waits::Sampled { events, .. }) => {
             let name_width = (width * 3 / 5).max(12);
             let bar_width = width.saturating_sub(name_width + 10);
