@@ -23,6 +23,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use dyno_plan::keys::{self, PlanKey};
 use dyno_record::{AttributionScope, RecordKind, RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -250,36 +251,36 @@ pub(crate) fn durability(
     (only_a.chain(only_b).collect(), common_caveats.collect())
 }
 
+/// Whether the plan key `path` decides what an operation of the block workload does: its number of rows, or the
+/// share of a class.
+fn decides_work(path: &str) -> bool {
+    path == "workload.work_unit" || (path.starts_with("workload.") && path.ends_with("_pct"))
+}
+
 /// Plan keys that decide what an operation does, where they differ between the sides at any common point.
 fn unequal_work(pairs: &[Pair<'_>]) -> Vec<String> {
-    type WorkKey = (&'static str, fn(&RunRecord) -> String);
-    const FOLDER: WorkKey = ("workload.folder", |record| {
-        record.workload.as_ref().map_or_else(String::new, |own| own.name.clone())
-    });
-    const OF_BLOCKS: [WorkKey; 7] = [
-        ("workload.work_unit", |record| record.plan.workload.work_unit.to_string()),
-        ("workload.update_pct", |record| record.plan.workload.update_pct.to_string()),
-        ("workload.scan_pct", |record| record.plan.workload.scan_pct.to_string()),
-        ("workload.lookup_pct", |record| record.plan.workload.lookup_pct.to_string()),
-        ("workload.secondary_pct", |record| record.plan.workload.secondary_pct.to_string()),
-        ("workload.insert_pct", |record| format!("{:?}", record.plan.workload.insert_pct)),
-        ("workload.delete_pct", |record| format!("{:?}", record.plan.workload.delete_pct)),
-    ];
     // Keys of the block workload mean nothing for a custom one.
     let is_custom =
         pairs.iter().flat_map(|pair| pair.a.iter().chain(&pair.b)).any(|run| run.workload.is_some());
-    let keys = if is_custom { &[FOLDER][..] } else { &OF_BLOCKS[..] };
-    let differs = |key: &WorkKey| {
+    let decides = |key: &&PlanKey| match is_custom {
+        true => key.path == "workload.folder",
+        false => decides_work(key.path),
+    };
+    let value = |key: &PlanKey, record: &RunRecord| match is_custom {
+        true => record.workload.as_ref().map(|own| own.name.clone()),
+        false => key.get(&record.plan),
+    };
+    let differs = |key: &&PlanKey| {
         let measured = |records: &[&RunRecord]| {
             let runs = records.iter().filter(|record| record.kind == RecordKind::Run);
-            runs.map(|record| key.1(record)).collect::<BTreeSet<_>>()
+            runs.map(|record| value(key, record)).collect::<BTreeSet<_>>()
         };
         pairs.iter().any(|pair| {
             let (a, b) = (measured(&pair.a), measured(&pair.b));
             !a.is_empty() && !b.is_empty() && a != b
         })
     };
-    keys.iter().filter(|key| differs(key)).map(|key| key.0.to_owned()).collect()
+    keys::all().filter(decides).filter(differs).map(|key| key.path.to_owned()).collect()
 }
 
 /// The notes that workloads require, each once.

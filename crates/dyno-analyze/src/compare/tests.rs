@@ -286,6 +286,9 @@ fn sides_with_other_work_for_an_operation_are_not_ranked() {
     b.iter_mut().for_each(|run| run.plan.workload.work_unit /= 2);
     let comparison = compared(&b);
     assert_eq!(comparison.unequal_work, ["workload.work_unit"]);
+    let mut inserting = b.clone();
+    inserting.iter_mut().for_each(|run| run.plan.workload.insert_pct = Some(5));
+    assert_eq!(compared(&inserting).unequal_work, ["workload.insert_pct", "workload.work_unit"]);
     let headline = crate::conclusion::ab::headline(&comparison);
     assert!(
         headline.starts_with("operations of b and a are not the same work (workload.work_unit differs)"),
