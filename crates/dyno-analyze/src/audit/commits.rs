@@ -340,8 +340,11 @@ fn not_waiting(facts: &AuditFacts<'_>) -> Option<String> {
 /// Whether each commit waited for its redo to reach storage.
 pub(super) fn durable(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.compared_window()?;
+    if interval.commits == 0 {
+        return skip("no commit of the run changed data");
+    }
     if interval.commits < COMMITS_MIN {
-        return skip(format!("{} commits in the window are too few to tell", count(interval.commits)));
+        return skip(format!("{} commits that changed data are too few to tell", count(interval.commits)));
     }
     let syncs = interval.counter(Counter::RedoSyncs)?;
     let least = interval.commits.div_ceil(u64::from(facts.sessions().max(1)));

@@ -239,7 +239,10 @@ pub(super) fn excess(facts: &AuditFacts<'_>) -> Result<DeviceExcess, Skip> {
 pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let excess = excess(facts)?;
     let device = facts.device.map_or("the device", String::as_str);
-    let observed = format!("{}/s, {} MB/s", figure(excess.writes_per_s), figure(excess.write_mb_per_s));
+    let parts = [(excess.writes_per_s, "writes/s"), (excess.write_mb_per_s, "MB/s")];
+    let parts = parts.into_iter().filter(|(value, _)| *value > 0.0);
+    let parts: Vec<String> = parts.map(|(value, unit)| format!("{} {unit}", figure(value))).collect();
+    let observed = if parts.is_empty() { "0 writes/s".to_owned() } else { parts.join(", ") };
     if !excess.has_writes() && excess.is_idle {
         return skip(format!(
             "{device} wrote more than the database's pages, log and syncs explain, but no more than an idle \
@@ -248,13 +251,13 @@ pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     }
     if !excess.has_writes() {
         let detail = format!("the database's pages, log and syncs explain what {device} wrote");
-        return conclude(CheckStatus::Pass, "0/s", observed, detail);
+        return conclude(CheckStatus::Pass, "0 writes/s", observed, detail);
     }
     let detail = format!(
-        "{device}: {observed} more than the database wrote (pages, log, syncs). Other programs write to the \
+        "{device} wrote {observed} more than the database (pages, log, syncs). Other programs write to the \
          device, or the kernel flushed earlier writes. Device figures include them"
     );
-    conclude(CheckStatus::Warn, "0/s", observed, detail)
+    conclude(CheckStatus::Warn, "0 writes/s", observed, detail)
 }
 
 /// Share by which blocks may exceed requests where each block is one request: the two are counted

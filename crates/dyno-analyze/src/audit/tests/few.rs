@@ -95,6 +95,28 @@ fn db_time_explained_by_observer_and_sampler_is_skipped() {
 }
 
 #[test]
+fn run_without_changes_has_no_durable_commits_to_judge() {
+    let reads_only = postgres(|record| {
+        let commits = record.window.as_mut().unwrap();
+        commits.counted = None;
+        record.ops.remove("update");
+        record.ops.remove("commit");
+    });
+    check_cases(vec![("durable_commits", Skipped, "no commit of the run changed data", reads_only)]);
+}
+
+#[test]
+fn unexplained_device_writes_name_only_what_there_was() {
+    let record = postgres(|record| {
+        fixture::device_writes(record, 10.0);
+        record.hosts[0].counters.insert("device.vda.write_bytes".into(), 1e12);
+    });
+    let check = audit(&record).into_iter().find(|check| check.check == "device_writes").unwrap();
+    assert!(check.detail.contains("MB/s more than the database (pages"), "{check:?}");
+    assert!(!check.detail.contains("writes/s"), "{check:?}");
+}
+
+#[test]
 fn processor_time_beyond_db_time_names_what_db_time_excludes() {
     let server_cpu = |seconds: f64| {
         postgres(move |record| {
