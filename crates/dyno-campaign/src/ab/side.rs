@@ -1,5 +1,6 @@
 //! One side of an A/B test: a plan, or settings over a plan.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -89,7 +90,7 @@ impl AbSidePlan {
             let differing = side.settings.iter().filter(|setting| !other.settings.contains(setting));
             differing.map(|setting| setting.key.as_str())
         });
-        let keys: Vec<&str> = keys.collect();
+        let keys: Vec<&str> = keys.collect::<BTreeSet<_>>().into_iter().collect();
         match all_without_effect([&a.plan, &b.plan], &keys) {
             None => Ok(()),
             Some(why) => Err(Error::usage(

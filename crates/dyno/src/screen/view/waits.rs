@@ -19,7 +19,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     let waits = state.figures().map(|shown| &shown.complete.waits);
     let title = match waits {
         Some(Waits::Sampled { average_active_sessions, samples, .. }) => {
-            format!("waits · {} active in {} samples", figure(*average_active_sessions), count(*samples))
+            format!("waits · {} active, {} samples", figure(*average_active_sessions), count(*samples))
         }
         _ => "waits".to_owned(),
     };
