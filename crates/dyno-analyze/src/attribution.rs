@@ -76,9 +76,12 @@ struct MarkedFigure {
     others_pct: Option<f64>,
     /// Whether runs differ in that share.
     varies: bool,
+    /// Runs in which it is marked.
+    runs: usize,
 }
 
 impl MarkedFigure {
+    /// Adds the attribution of the same figure elsewhere.
     fn merge(&mut self, scope: AttributionScope, others_pct: Option<f64>, varies: bool) {
         let shown = |share: Option<f64>| share.map(percent);
         self.varies |= varies || shown(self.others_pct) != shown(others_pct);
@@ -93,8 +96,9 @@ impl MarkedFigure {
         Measure::find(&self.name).map_or_else(|| bare().replace('_', " "), |measure| measure.label.to_owned())
     }
 
-    fn reason(&self) -> String {
-        let up_to = if self.varies { "up to " } else { "" };
+    /// Its scope and share; `run_count` is the number of all runs.
+    fn reason(&self, run_count: usize) -> String {
+        let up_to = if self.varies || self.runs < run_count { "up to " } else { "" };
         match (self.scope, self.others_pct) {
             (scope, Some(share)) => {
                 format!("{}; {up_to}{} % is other load", scope_words(scope), percent(share))
@@ -109,19 +113,28 @@ impl MarkedFigure {
 /// The one legend of the mark, collected from all runs: each figure once. Where runs differ in the
 /// share of others, it says up to which.
 #[derive(Debug, Clone, Default)]
-pub struct Legend(Vec<MarkedFigure>);
+pub struct Legend {
+    figures: Vec<MarkedFigure>,
+    /// Runs that were added.
+    runs: usize,
+}
 
 impl Legend {
     /// Adds the marked figures of a run.
     pub fn add<'m>(&mut self, marked: impl IntoIterator<Item = (&'m String, &'m Attribution)>) {
+        self.runs += 1;
         for (name, whose) in marked.into_iter().filter(|(_, whose)| whose.marked) {
-            match self.0.iter_mut().find(|known| known.name == *name) {
-                Some(known) => known.merge(whose.scope, whose.others_pct, false),
-                None => self.0.push(MarkedFigure {
+            match self.figures.iter_mut().find(|known| known.name == *name) {
+                Some(known) => {
+                    known.merge(whose.scope, whose.others_pct, false);
+                    known.runs += 1;
+                }
+                None => self.figures.push(MarkedFigure {
                     name: name.clone(),
                     scope: whose.scope,
                     others_pct: whose.others_pct,
                     varies: false,
+                    runs: 1,
                 }),
             }
         }
@@ -130,7 +143,7 @@ impl Legend {
     /// The legend of the figures whose name satisfies `shown`; `None` where none of them is marked.
     pub fn words(&self, shown: impl Fn(&str) -> bool) -> Option<String> {
         let mut by_label: Vec<(String, MarkedFigure)> = Vec::new();
-        for figure in self.0.iter().filter(|figure| shown(&figure.name)) {
+        for figure in self.figures.iter().filter(|figure| shown(&figure.name)) {
             let label = figure.label();
             match by_label.iter_mut().find(|(known, _)| *known == label) {
                 Some((_, known)) => known.merge(figure.scope, figure.others_pct, figure.varies),
@@ -140,7 +153,7 @@ impl Legend {
         // Figures of the same scope and share are named together.
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for (label, figure) in by_label {
-            let reason = figure.reason();
+            let reason = figure.reason(self.runs);
             match groups.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, labels)) => labels.push(label),
                 None => groups.push((reason, vec![label])),
@@ -203,6 +216,9 @@ mod tests {
                 .ends_with("context switches (whole host; 34.0 % is other load)")
         );
         assert!(!legend_of(|name| name == "cpu_busy_pct").contains("context"));
+        let unmarked_run = marked_metrics(&fixture::postgres());
+        let of_two = legend(&[marked_metrics(&first_run), unmarked_run], |name| name.starts_with("context"));
+        assert!(of_two.unwrap().ends_with("context switches (whole host; up to 34.0 % is other load)"));
         assert!(is_marked(&first_run, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&first_run, "commits_per_s"));
         assert!(!is_marked(&first_run, "ops_per_s"));

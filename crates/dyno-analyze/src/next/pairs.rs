@@ -45,19 +45,19 @@ pub(crate) struct PairsEvidence {
 /// What a test decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PairsDecision {
-    FirstIsBetter,
-    SecondIsBetter,
+    FirstBetter,
+    SecondBetter,
     /// Equal within the margin, or different in a measure without a better direction.
-    NeitherIsBetter,
+    Neither,
 }
 
 impl PairsDecision {
     fn of(verdict: ComparisonVerdict) -> Option<Self> {
         match verdict {
-            ComparisonVerdict::Faster => Some(Self::SecondIsBetter),
-            ComparisonVerdict::Slower => Some(Self::FirstIsBetter),
+            ComparisonVerdict::Faster => Some(Self::SecondBetter),
+            ComparisonVerdict::Slower => Some(Self::FirstBetter),
             ComparisonVerdict::Same | ComparisonVerdict::More | ComparisonVerdict::Less => {
-                Some(Self::NeitherIsBetter)
+                Some(Self::Neither)
             }
             _ => None,
         }
@@ -221,17 +221,17 @@ fn decided(test: &PairsEvidence) -> Option<FoundStep> {
             .filter(|settings| !settings.is_empty())
     };
     let sentence = match decision {
-        PairsDecision::SecondIsBetter => match settings_of(1) {
+        PairsDecision::SecondBetter => match settings_of(1) {
             Some(settings) => format!(
                 "side b is better, and the test restored the server's settings; to keep {}, set it in the server's configuration. The report shows both sides",
                 settings.join(" and ")
             ),
             None => "side b is better: use its settings in the plan. The report shows both sides".to_owned(),
         },
-        PairsDecision::FirstIsBetter => {
+        PairsDecision::FirstBetter => {
             "side a is better: keep its settings. The report shows both sides".to_owned()
         }
-        PairsDecision::NeitherIsBetter => {
+        PairsDecision::Neither => {
             "no side is better: choose by other reasons. The report shows both sides".to_owned()
         }
     };

@@ -12,7 +12,7 @@ use super::*;
 fn runs(a: &[f64], b: &[f64]) -> Vec<RunRecord> {
     let run = |side: &str, repeat: usize, ops_per_s: f64| {
         let mut record = postgres();
-        let start_s = 2 * repeat + usize::from((side == "b") == (repeat % 2 == 0));
+        let start_s = 2 * repeat + usize::from((side == "b") == repeat.is_multiple_of(2));
         record.id = format!("20260101-0000{start_s:02}-0000");
         record.started_at = format!("2026-01-01T00:00:{start_s:02}Z");
         record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
