@@ -62,9 +62,8 @@ impl SweepCampaign {
             ));
         }
         let points = sweep::points(&plan, engines)?;
-        let idle = plan.sweep.axes.iter().find_map(|axis| {
-            all_without_effect(points.iter().map(|point| &point.plan), &[axis.key.as_str()])
-        });
+        let plans: Vec<&Plan> = points.iter().map(|point| &point.plan).collect();
+        let idle = plan.sweep.axes.iter().find_map(|axis| all_without_effect(&plans, &[axis.key.as_str()]));
         if let Some(why) = idle {
             return Err(Error::usage(
                 format!("all points of the sweep do the same: {why}"),

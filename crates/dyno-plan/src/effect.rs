@@ -31,12 +31,9 @@ pub fn without_effect(plan: &Plan, path: &str) -> Option<String> {
 }
 
 /// Why none of the keys `paths` has an effect in any of `plans`; `None` if one of them has, or if there are no keys.
-pub fn all_without_effect<'p>(
-    plans: impl IntoIterator<Item = &'p Plan> + Clone,
-    paths: &[&str],
-) -> Option<String> {
+pub fn all_without_effect(plans: &[&Plan], paths: &[&str]) -> Option<String> {
     let idle = |path: &&str| {
-        let mut reasons = plans.clone().into_iter().map(|plan| without_effect(plan, path));
+        let mut reasons = plans.iter().map(|plan| without_effect(plan, path));
         let first = reasons.next()??;
         reasons.all(|reason| reason.is_some()).then_some(first)
     };
@@ -62,11 +59,11 @@ mod tests {
         assert_eq!(without_effect(&reads, "workload.update_pct"), None);
         let writes = plan(&["workload.update_pct=20"]);
         assert_eq!(without_effect(&writes, "workload.commit"), None);
-        assert_eq!(all_without_effect([&reads, &writes], &["workload.commit"]), None);
-        assert!(all_without_effect([&reads, &reads], &["workload.commit", "workload.redo"]).is_some());
-        assert_eq!(all_without_effect([&reads, &reads], &["workload.commit", "workload.work_unit"]), None);
-        assert_eq!(all_without_effect([&reads], &[]), None);
-        let mut custom = reads.clone();
+        assert_eq!(all_without_effect(&[&reads, &writes], &["workload.commit"]), None);
+        assert!(all_without_effect(&[&reads, &reads], &["workload.commit", "workload.redo"]).is_some());
+        assert_eq!(all_without_effect(&[&reads, &reads], &["workload.commit", "workload.work_unit"]), None);
+        assert_eq!(all_without_effect(&[&reads], &[]), None);
+        let mut custom = reads;
         custom.workload.folder = Some("bank".into());
         assert_eq!(without_effect(&custom, "workload.commit"), None, "its statements are not known");
     }

@@ -91,7 +91,7 @@ impl AbSidePlan {
             differing.map(|setting| setting.key.as_str())
         });
         let keys: Vec<&str> = keys.collect::<BTreeSet<_>>().into_iter().collect();
-        match all_without_effect([&a.plan, &b.plan], &keys) {
+        match all_without_effect(&[&a.plan, &b.plan], &keys) {
             None => Ok(()),
             Some(why) => Err(Error::usage(
                 format!("the sides do the same: {why}"),
