@@ -7,8 +7,9 @@
   root.classList.add("can");
 
   const theme = document.getElementById("theme");
-  theme.hidden = false;
-  theme.addEventListener("click", () => {
+  // A page that only contains the head of a report has no such button.
+  if (theme) theme.hidden = false;
+  theme?.addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
   });
