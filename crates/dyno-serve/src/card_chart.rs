@@ -21,6 +21,9 @@ pub(crate) struct CardChart {
     pub(crate) curves: Vec<CardCurve>,
 }
 
+/// The rates of the runs at each value of the horizontal axis.
+type RatesByPlace<'a> = Vec<(&'a str, Vec<f64>)>;
+
 /// What the values of most charts are.
 const OPERATIONS: &str = "operations/s";
 
@@ -101,8 +104,9 @@ impl CardChart {
             };
         };
         let mut places: Vec<&str> = Vec::new();
-        let mut curves: Vec<(String, Vec<(&str, Vec<f64>)>)> = Vec::new();
+        let mut curves: Vec<(String, RatesByPlace<'_>)> = Vec::new();
         for run in &runs {
+            let Some(rate) = run.ops_per_s else { continue };
             let place = value_of(run, axis).unwrap_or_default();
             if !places.contains(&place) {
                 places.push(place);
@@ -116,7 +120,6 @@ impl CardChart {
                 curves.push((name.clone(), Vec::new()));
             }
             let Some((_, points)) = curves.iter_mut().find(|(known, _)| *known == name) else { continue };
-            let rate = run.ops_per_s.unwrap_or_default();
             match points.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, rates)) => rates.push(rate),
                 None => points.push((place, vec![rate])),
