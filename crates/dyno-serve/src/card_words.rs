@@ -53,12 +53,12 @@ fn session_words(least: u32, greatest: u32) -> String {
 fn varied(runs: &[&RunSummary]) -> Vec<String> {
     let settings = runs.iter().filter_map(|run| run.part_of.as_ref()).flat_map(|part| &part.settings);
     let keys: std::collections::BTreeSet<&str> = settings.map(|setting| setting.key.as_str()).collect();
-    let others = keys.into_iter().filter(|key| ![SESSIONS, UPDATES].contains(key));
+    let other_keys = keys.into_iter().filter(|key| ![SESSIONS, UPDATES].contains(key));
     let words = |key: &str| match (key, values(runs, key).len()) {
         ("test", count) if count > VALUES_MAX => format!("{count} tests"),
         _ => format!("{} {}", short(key), value_words(runs, key)),
     };
-    others.map(words).collect()
+    other_keys.map(words).collect()
 }
 
 fn value_words(runs: &[&RunSummary], key: &str) -> String {

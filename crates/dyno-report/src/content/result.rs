@@ -252,12 +252,13 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
         ));
     }
     // A session whose server process runs elsewhere has to wake up another processor.
-    let others = match told.saturating_sub(beside) {
+    let effect = match told.saturating_sub(beside) {
         0 => "which is fastest for short calls".to_owned(),
-        others => format!("{others} wake up another CPU with each call, which slows short calls"),
+        1 => "1 wakes up another CPU with each call, which slows short calls".to_owned(),
+        more => format!("{more} wake up another CPU with each call, which slows short calls"),
     };
     Some(format!(
-        "client placement: {kept} threads pinned; {beside} of {told} sessions run on their backend's CPU, {others}"
+        "client placement: {kept} threads pinned; {beside} of {told} sessions run on their backend's CPU, {effect}"
     ))
 }
 

@@ -198,9 +198,9 @@ pub(crate) fn note(record: &RunRecord) -> String {
         .iter()
         .flat_map(|(_, figures)| *figures)
         .any(|figure| figure.unit == ActivityUnit::EndedMilliseconds && moved(record, figure).is_some());
-    let ended =
+    let explanation =
         "when ended: the server adds the whole time at the end, so it can exceed the window and has no rate";
-    if has_ended_time { format!("{note}; {ended}") } else { note.to_owned() }
+    if has_ended_time { format!("{note}; {explanation}") } else { note.to_owned() }
 }
 
 #[cfg(test)]

@@ -152,8 +152,8 @@ fn title(card: &Card) -> String {
         "component" => "Calibration".to_owned(),
         kind => capital(kind),
     };
-    let what = if card.what.is_empty() { &card.id } else { &card.what };
-    clean(&format!("{kind}: {what}"))
+    let title = if card.what.is_empty() { &card.id } else { &card.what };
+    clean(&format!("{kind}: {title}"))
 }
 
 fn pager(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {
