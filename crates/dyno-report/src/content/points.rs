@@ -100,7 +100,7 @@ fn figure(value: Option<f64>, unit: &str) -> GridCell {
 }
 
 /// The points for a terminal, with runs that have no result, and the legend of the mark for them and for the tables
-/// of [`ramps`].
+/// of `ramps`.
 pub fn point_table(points: &Points, style: &Style) -> String {
     let mut grid = points_grid(points);
     for left in &points.left_out {
